@@ -1,0 +1,60 @@
+#include "base/intervals.h"
+
+#include <algorithm>
+
+namespace stepscope {
+
+std::vector<Interval> merge_intervals(std::vector<Interval> intervals) {
+  std::erase_if(intervals, [](const Interval& i) { return i.end_ns <= i.start_ns; });
+  std::sort(intervals.begin(), intervals.end(),
+            [](const Interval& a, const Interval& b) { return a.start_ns < b.start_ns; });
+  std::vector<Interval> merged;
+  for (const Interval& next : intervals) {
+    if (!merged.empty() && next.start_ns <= merged.back().end_ns) {
+      merged.back().end_ns = std::max(merged.back().end_ns, next.end_ns);
+    } else {
+      merged.push_back(next);
+    }
+  }
+  return merged;
+}
+
+int64_t total_length_ns(const std::vector<Interval>& merged) {
+  int64_t total = 0;
+  for (const Interval& interval : merged) total += interval.end_ns - interval.start_ns;
+  return total;
+}
+
+std::vector<Interval> intersect_intervals(const std::vector<Interval>& a,
+                                          const std::vector<Interval>& b) {
+  std::vector<Interval> common;
+  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const int64_t start = std::max(a[i].start_ns, b[j].start_ns);
+    const int64_t end = std::min(a[i].end_ns, b[j].end_ns);
+    if (start < end) common.push_back({start, end});
+    if (a[i].end_ns < b[j].end_ns) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+  return common;
+}
+
+std::vector<Interval> subtract_intervals(const std::vector<Interval>& a,
+                                         const std::vector<Interval>& b) {
+  std::vector<Interval> rest;
+  size_t j = 0;
+  for (const Interval& whole : a) {
+    int64_t from = whole.start_ns;
+    while (j < b.size() && b[j].end_ns <= from) ++j;
+    for (size_t k = j; k < b.size() && b[k].start_ns < whole.end_ns; ++k) {
+      if (b[k].start_ns > from) rest.push_back({from, b[k].start_ns});
+      from = std::max(from, b[k].end_ns);
+    }
+    if (from < whole.end_ns) rest.push_back({from, whole.end_ns});
+  }
+  return rest;
+}
+
+}  // namespace stepscope

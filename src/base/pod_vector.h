@@ -1,0 +1,92 @@
+// PodVector<T>: a growing array of trivially copyable records that never copies to grow.
+//
+// realloc of a large block is a page-table move (mremap) on Linux, so a vector of hundreds of
+// megabytes grows without the 2x peak and without the second first-touch that std::vector pays.
+// First touch of memory is what bounds a large import, see docs/performance.md. Allocation failure
+// aborts: there is no state to recover into.
+#ifndef STEPSCOPE_BASE_POD_VECTOR_H_
+#define STEPSCOPE_BASE_POD_VECTOR_H_
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace stepscope {
+
+template <typename T>
+class PodVector {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  PodVector() = default;
+  PodVector(PodVector&& other) noexcept { swap(other); }
+  PodVector& operator=(PodVector&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  PodVector(const PodVector&) = delete;
+  PodVector& operator=(const PodVector&) = delete;
+  ~PodVector() { std::free(data_); }
+
+  void push_back(const T& value) {
+    if (size_ == capacity_) {
+      const T copy = value;  // `value` may live in the block that is about to move
+      grow(size_ + 1);
+      data_[size_++] = copy;
+      return;
+    }
+    data_[size_++] = value;
+  }
+  void append(const T* values, size_t count) {
+    if (count == 0) return;
+    if (size_ + count > capacity_) grow(size_ + count);
+    std::memcpy(static_cast<void*>(data_ + size_), values, count * sizeof(T));
+    size_ += count;
+  }
+  // Makes room for `count` elements; new elements are left uninitialised.
+  void resize_uninitialised(size_t count) {
+    if (count > capacity_) grow(count);
+    size_ = count;
+  }
+  void clear() { size_ = 0; }
+  void release() { PodVector().swap(*this); }
+  void swap(PodVector& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+  }
+
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  T& operator[](size_t index) { return data_[index]; }
+  const T& operator[](size_t index) const { return data_[index]; }
+  T& back() { return data_[size_ - 1]; }
+  T* begin() { return data_; }
+  T* end() { return data_ + size_; }
+  const T* begin() const { return data_; }
+  const T* end() const { return data_ + size_; }
+  std::span<const T> span() const { return {data_, size_}; }
+
+ private:
+  void grow(size_t needed) {
+    size_t capacity = capacity_ + capacity_ / 2 + 8;
+    if (capacity < needed) capacity = needed;
+    void* moved = std::realloc(static_cast<void*>(data_), capacity * sizeof(T));
+    if (moved == nullptr) std::abort();
+    data_ = static_cast<T*>(moved);
+    capacity_ = capacity;
+  }
+
+  T* data_ = nullptr;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+};
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_BASE_POD_VECTOR_H_

@@ -1,0 +1,41 @@
+#include "base/result.h"
+
+#include <cerrno>
+#include <cstring>
+
+namespace stepscope {
+
+std::string Error::message() const {
+  std::string text = what;
+  if (!where.empty()) text += (text.empty() ? "" : ": ") + where;
+  if (!why.empty()) text += (text.empty() ? "" : ": ") + why;
+  if (!remedy.empty()) text += " (" + remedy + ")";
+  return text;
+}
+
+Error system_error(std::string what, const std::string& path, int error_number) {
+  Error error{ErrorCode::kIo, std::move(what), path, std::strerror(error_number), ""};
+  switch (error_number) {
+    case ENOENT:
+    case ENOTDIR:
+      error.code = ErrorCode::kNotFound;
+      error.remedy = "check the path";
+      break;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      error.code = ErrorCode::kPermission;
+      error.remedy = "check owner and mode of the file and its folder";
+      break;
+    case ENOSPC:
+    case EDQUOT:
+      error.code = ErrorCode::kNoSpace;
+      error.remedy = "free some space or write elsewhere with -o";
+      break;
+    default:
+      break;
+  }
+  return error;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,83 @@
+// The importer interface: one implementation per format, each in its own folder, listed in
+// registry.cc.
+//
+// A run is found by walking what the user named: every folder and file is shown to every importer,
+// which answers with candidates. Candidates of one unit are forms of the same data (text and
+// database of one recording): the richest is read. Different units of one rank are recording
+// windows, read as rows of `ranks` of their own.
+#ifndef STEPSCOPE_IMPORTERS_IMPORTER_H_
+#define STEPSCOPE_IMPORTERS_IMPORTER_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/progress.h"
+#include "base/result.h"
+#include "store/rank_builder.h"
+
+namespace stepscope {
+
+class Importer;
+
+struct Candidate {
+  const Importer* importer = nullptr;
+  std::string path;  // file or folder that import() gets
+  std::string unit;  // forms of the same recording share it (usually the recording's folder)
+  int64_t rank =
+      kNull;  // kNull: not said; discovery numbers such candidates and marks them as inferred
+  bool rank_inferred = false;  // the number comes from a name or place, not from the content
+  int richness = 0;            // among forms of one unit the highest is taken
+  uint64_t bytes = 0;          // what import() will read, for progress and the memory budget
+};
+
+// A folder and what is directly in it, sorted by name. Links are not followed out of the tree the
+// user named.
+struct Folder {
+  std::string path;
+  std::vector<std::string> files;    // names
+  std::vector<std::string> folders;  // names
+
+  bool has_file(std::string_view name) const;
+  bool has_folder(std::string_view name) const;
+};
+
+struct ImportContext {
+  Progress& progress;         // add_done_bytes() as input is consumed; stop soon when cancelled()
+  unsigned threads = 1;       // this import may use
+  uint64_t memory_bytes = 0;  // this import should stay below; 0: no limit
+};
+
+class Importer {
+ public:
+  virtual ~Importer() = default;
+
+  // The word for --form and ranks.source_format.
+  virtual std::string_view name() const = 0;
+  // One line for help and docs: what it reads.
+  virtual std::string_view description() const = 0;
+
+  // Looks at a folder (by its content, not only its name). Returns true when the folder and
+  // everything in it is accounted for, so that discovery does not descend; candidates may be added
+  // either way.
+  virtual bool probe_folder(const Folder& folder, std::vector<Candidate>& found) const;
+
+  // Looks at a single file: `head` is its first bytes (up to 64 KiB, decompressed when the file is
+  // compressed).
+  virtual bool probe_file(const std::string& path, std::string_view head,
+                          std::vector<Candidate>& found) const;
+
+  // Reads one candidate into `rank`. Fails only when nothing useful could be read; everything else
+  // is a quality entry.
+  virtual Status import(const Candidate& candidate, const ImportContext& context,
+                        RankBuilder& rank) const = 0;
+};
+
+// All importers, richest formats first. Static objects without state.
+const std::vector<const Importer*>& importers();
+const Importer* find_importer(std::string_view name);
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_IMPORTERS_IMPORTER_H_

@@ -1,0 +1,64 @@
+#include "store/rank_builder.h"
+
+namespace stepscope {
+
+std::string_view track_kind_name(TrackKind kind) {
+  switch (kind) {
+    case TrackKind::kHost:
+      return "host";
+    case TrackKind::kDevice:
+      return "device";
+    case TrackKind::kCommunication:
+      return "communication";
+    case TrackKind::kPython:
+      return "python";
+    case TrackKind::kCounter:
+      return "counter";
+    case TrackKind::kAsync:
+      return "async";
+    case TrackKind::kAnalysis:
+      return "analysis";
+    case TrackKind::kOther:
+      break;
+  }
+  return "other";
+}
+
+TrackId RankBuilder::add_track(const TrackInfo& track) {
+  tracks_.push_back({track, {}});
+  return static_cast<TrackId>(tracks_.size() - 1);
+}
+
+uint32_t RankBuilder::add_kernel(const KernelDetail& detail) {
+  kernels_.push_back(detail);
+  return static_cast<uint32_t>(kernels_.size() - 1);
+}
+
+uint32_t RankBuilder::add_op(const OpDetail& detail) {
+  ops_.push_back(detail);
+  return static_cast<uint32_t>(ops_.size() - 1);
+}
+
+uint32_t RankBuilder::add_communication(const CommunicationDetail& detail) {
+  communications_.push_back(detail);
+  return static_cast<uint32_t>(communications_.size() - 1);
+}
+
+uint64_t RankBuilder::add_args(std::string_view json) {
+  const uint64_t offset = own_args_.size() + 1;  // offset 0 of source 0 would look like "no args"
+  own_args_ += json;
+  return ArgsRef::pack(0, offset, json.size());
+}
+
+PackedId RankBuilder::pack_id(int64_t id) {
+  if (id >= 0 && id < kNoId) return static_cast<PackedId>(id);
+  wide_ids_.push_back(id);
+  return static_cast<PackedId>(0x80000000u | (wide_ids_.size() - 1));
+}
+
+int64_t RankBuilder::unpack_id(PackedId id) const {
+  if (id == kNoId) return kNull;
+  return (id & 0x80000000u) ? wide_ids_[id & 0x7FFFFFFFu] : static_cast<int64_t>(id);
+}
+
+}  // namespace stepscope

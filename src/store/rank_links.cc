@@ -1,0 +1,182 @@
+#include "store/rank_links.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/hash.h"
+
+namespace stepscope {
+namespace {
+
+size_t slot_of(PackedId id, size_t mask) { return (id * 0x9E3779B1u) & mask; }
+
+}  // namespace
+
+IdIndex::IdIndex(size_t expected)
+    : slots_(std::bit_ceil(expected * 3 / 2 + 16)), mask_(slots_.size() - 1) {}
+
+bool IdIndex::insert(PackedId id, SlicePlace place) {
+  size_t slot = slot_of(id, mask_);
+  while (slots_[slot].id != kNoId) {
+    if (slots_[slot].id == id) return false;
+    slot = (slot + 1) & mask_;
+  }
+  slots_[slot] = {id, place.track, place.index};
+  return true;
+}
+
+SlicePlace IdIndex::find(PackedId id) const {
+  if (id == kNoId) return {};
+  for (size_t slot = slot_of(id, mask_); slots_[slot].id != kNoId; slot = (slot + 1) & mask_) {
+    if (slots_[slot].id == id) return {slots_[slot].track, slots_[slot].index};
+  }
+  return {};
+}
+
+RankLinks index_links(LaidOutRank& laid_out) {
+  RankBuilder& rank = *laid_out.rank;
+  size_t launches = 0;
+  size_t operators = 0;
+  for (TrackId track = 0; track < rank.track_count(); ++track) {
+    for (const SliceRecord& slice : rank.slices(track)) {
+      launches += slice.kind == SliceKind::kLaunchCall && slice.correlation != kNoId;
+      operators += slice.kind == SliceKind::kOp && slice.external_id != kNoId;
+    }
+  }
+  RankLinks links{IdIndex(launches), IdIndex(operators)};
+  for (TrackId track = 0; track < rank.track_count(); ++track) {
+    const auto& slices = rank.slices(track);
+    for (uint32_t i = 0; i < slices.size(); ++i) {
+      const SliceRecord& slice = slices[i];
+      IdIndex* index = nullptr;
+      PackedId id = kNoId;
+      if (slice.kind == SliceKind::kLaunchCall) {
+        index = &links.launches;
+        id = slice.correlation;
+      } else if (slice.kind == SliceKind::kOp) {
+        index = &links.operators;
+        id = slice.external_id;
+      }
+      if (id == kNoId || index->insert(id, {track, i})) continue;
+      std::string example;
+      if (rank.quality.wants_example(QualityCode::kDuplicateId)) {
+        example = std::string(rank.strings.view(slice.name)) + " id " +
+                  std::to_string(rank.unpack_id(id));
+      }
+      rank.quality.add(QualityCode::kDuplicateId, example);
+    }
+  }
+  return links;
+}
+
+SlicePlace find_slice(const LaidOutRank& laid_out, TrackId track, int64_t ts_ns) {
+  const auto& slices = laid_out.rank->slices(track);
+  const auto* after =
+      std::upper_bound(slices.begin(), slices.end(), ts_ns,
+                       [](int64_t ts, const SliceRecord& slice) { return ts < slice.ts_ns; });
+  if (after == slices.begin()) return {};
+  // Slices that start exactly here: operators before everything else, outer before inner among
+  // equals.
+  const SliceRecord* best = nullptr;
+  for (const auto* at = after; at != slices.begin() && (at - 1)->ts_ns == ts_ns; --at) {
+    const SliceRecord* slice = at - 1;
+    if (best == nullptr || slice->kind == SliceKind::kOp || best->kind != SliceKind::kOp)
+      best = slice;
+  }
+  if (best != nullptr) return {track, static_cast<uint32_t>(best - slices.begin())};
+  // Otherwise the innermost slice that is still open.
+  auto index = static_cast<uint32_t>(after - slices.begin() - 1);
+  const auto& parent = laid_out.layouts[track].parent;
+  while (index != kNoSlice &&
+         slices[index].ts_ns + std::max<int64_t>(slices[index].dur_ns, 0) <= ts_ns) {
+    index = parent[index];
+  }
+  return {track, index};
+}
+
+std::vector<Flow> join_flows(LaidOutRank& laid_out, const RankLinks& links) {
+  RankBuilder& rank = *laid_out.rank;
+  std::vector<Flow> flows;
+
+  // Arrows that slices carry themselves: start flag on the launching call, end flag on what it
+  // launched.
+  if (rank.launch_flow_kind != kNoString) {
+    int64_t starts = 0;
+    for (TrackId track = 0; track < rank.track_count(); ++track) {
+      const auto& slices = rank.slices(track);
+      for (uint32_t i = 0; i < slices.size(); ++i) {
+        const SliceRecord& slice = slices[i];
+        starts += (slice.flags & kFlagFlowStart) != 0;
+        if (!(slice.flags & kFlagFlowEnd)) continue;
+        const SlicePlace launch = links.launches.find(slice.correlation);
+        const bool started =
+            launch.found() && (rank.slices(launch.track)[launch.index].flags & kFlagFlowStart);
+        if (!started) {
+          rank.quality.add(QualityCode::kFlowEndWithoutStart);
+          continue;
+        }
+        if (launch.track == track && launch.index == i)
+          continue;  // the call itself, marked at both ends
+        SliceRecord& launching = rank.slices(launch.track)[launch.index];
+        starts -= !launching.reached_by_flow;
+        launching.reached_by_flow = true;
+        flows.push_back({laid_out.row(launch.track, launch.index), laid_out.row(track, i),
+                         rank.launch_flow_kind});
+      }
+    }
+    rank.quality.add(QualityCode::kFlowStartWithoutEnd, {}, starts);
+  }
+
+  // Arrows given as separate records, joined by kind and id.
+  auto& records = rank.flows;
+  std::stable_sort(records.begin(), records.end(), [](const FlowRecord& a, const FlowRecord& b) {
+    if (a.kind != b.kind) return a.kind < b.kind;
+    if (a.id != b.id) return a.id < b.id;
+    if ((a.phase == FlowPhase::kStart) != (b.phase == FlowPhase::kStart))
+      return a.phase == FlowPhase::kStart;
+    return a.ts_ns < b.ts_ns;
+  });
+  const auto missing_slice = [&](const FlowRecord& record) {
+    std::string example;
+    if (rank.quality.wants_example(QualityCode::kFlowWithoutSlice)) {
+      example = std::string(rank.strings.view(record.kind)) + " " +
+                std::string(rank.strings.view(record.id));
+    }
+    rank.quality.add(QualityCode::kFlowWithoutSlice, example);
+  };
+  for (size_t first = 0; first < records.size();) {
+    size_t last = first;
+    while (last < records.size() && records[last].kind == records[first].kind &&
+           records[last].id == records[first].id) {
+      ++last;
+    }
+    const bool has_start = records[first].phase == FlowPhase::kStart;
+    if (!has_start) rank.quality.add(QualityCode::kFlowEndWithoutStart);
+    if (has_start && records[last - 1].phase == FlowPhase::kStart)
+      rank.quality.add(QualityCode::kFlowStartWithoutEnd);
+    SlicePlace from;
+    for (size_t at = first; at < last; ++at) {
+      const FlowRecord& record = records[at];
+      const SlicePlace place = find_slice(laid_out, record.track, record.ts_ns);
+      if (!place.found()) missing_slice(record);
+      if (record.phase != FlowPhase::kStart && from.found() && place.found()) {
+        flows.push_back({laid_out.row(from.track, from.index),
+                         laid_out.row(place.track, place.index), record.kind});
+      }
+      // s -> t -> f is a chain; several ends of one start all point back to the start.
+      if (record.phase != FlowPhase::kEnd) from = place;
+    }
+    first = last;
+  }
+  return flows;
+}
+
+int64_t StepFinder::step_at(int64_t ts_ns) {
+  if (steps_.empty()) return kNull;
+  if (hint_ >= steps_.size() || steps_[hint_].ts_ns > ts_ns) hint_ = 0;
+  while (hint_ + 1 < steps_.size() && steps_[hint_ + 1].ts_ns <= ts_ns) ++hint_;
+  const StepRecord& step = steps_[hint_];
+  return ts_ns >= step.ts_ns && ts_ns - step.ts_ns < step.dur_ns ? step.step : kNull;
+}
+
+}  // namespace stepscope

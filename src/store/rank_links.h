@@ -1,0 +1,84 @@
+// What connects the slices of a rank: launches by correlation, operators by external id, arrows,
+// steps.
+#ifndef STEPSCOPE_STORE_RANK_LINKS_H_
+#define STEPSCOPE_STORE_RANK_LINKS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "base/pod_vector.h"
+#include "store/rank_builder.h"
+#include "store/track_layout.h"
+
+namespace stepscope {
+
+// The rank after layout: sorted slices, their rows, and the way back.
+struct LaidOutRank {
+  RankBuilder* rank = nullptr;
+  std::vector<TrackLayout> layouts;  // one per track
+  std::vector<uint32_t> first_row;   // of each track in the slices table
+  uint64_t row_count = 0;
+
+  uint32_t row(TrackId track, uint32_t index) const {
+    return first_row[track] + layouts[track].row[index];
+  }
+};
+
+struct SlicePlace {
+  TrackId track = 0;
+  uint32_t index = kNoSlice;  // in the sorted track
+  bool found() const { return index != kNoSlice; }
+};
+
+// Open-addressing map from packed id to a slice; the first slice of an id wins, later ones are
+// counted.
+class IdIndex {
+ public:
+  explicit IdIndex(size_t expected);
+  // False when the id is there already.
+  bool insert(PackedId id, SlicePlace place);
+  SlicePlace find(PackedId id) const;
+
+ private:
+  struct Slot {
+    PackedId id = kNoId;
+    TrackId track = 0;
+    uint32_t index = kNoSlice;
+  };
+  std::vector<Slot> slots_;
+  size_t mask_;
+};
+
+struct RankLinks {
+  IdIndex launches;   // by correlation
+  IdIndex operators;  // by external id
+};
+RankLinks index_links(LaidOutRank& laid_out);
+
+// The slice of a track that starts at `ts`, else the innermost one that contains it, else not
+// found.
+SlicePlace find_slice(const LaidOutRank& laid_out, TrackId track, int64_t ts_ns);
+
+struct Flow {
+  uint32_t from_row;
+  uint32_t to_row;
+  StringId kind;
+};
+// Arrows from flow records and from the launch flags of slices.
+std::vector<Flow> join_flows(LaidOutRank& laid_out, const RankLinks& links);
+
+// Step of a moment. Steps must be sorted by start.
+class StepFinder {
+ public:
+  explicit StepFinder(const std::vector<StepRecord>& steps) : steps_(steps) {}
+  // kNull outside steps. Cheap for rising times.
+  int64_t step_at(int64_t ts_ns);
+
+ private:
+  const std::vector<StepRecord>& steps_;
+  size_t hint_ = 0;
+};
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_STORE_RANK_LINKS_H_

@@ -1,0 +1,300 @@
+#include "store/rank_writer.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <set>
+
+#include "base/parallel.h"
+#include "store/rank_links.h"
+#include "store/slice_writer.h"
+#include "store/store_writer.h"
+#include "store/track_layout.h"
+
+namespace stepscope {
+namespace {
+
+constexpr int64_t kSevenDaysNs = 7LL * 24 * 3600 * 1'000'000'000;
+
+void mark_impossible(PodVector<SliceRecord>& slices, const StringPool& strings,
+                     QualityReport& quality) {
+  for (SliceRecord& slice : slices) {
+    if (slice.dur_ns >= 0 && slice.dur_ns <= kSevenDaysNs) continue;
+    const auto code =
+        slice.dur_ns < 0 ? QualityCode::kNegativeDuration : QualityCode::kImplausibleDuration;
+    slice.flags |= kFlagImpossible;
+    std::string example;
+    if (quality.wants_example(code)) {
+      example = std::string(strings.view(slice.name).substr(0, 60)) + " " +
+                std::to_string(slice.dur_ns) + " ns";
+    }
+    quality.add(code, example);
+  }
+}
+
+LaidOutRank lay_out_rank(RankBuilder& rank, unsigned threads) {
+  LaidOutRank laid_out;
+  laid_out.rank = &rank;
+  const size_t count = rank.track_count();
+  laid_out.layouts.resize(count);
+  laid_out.first_row.resize(count);
+  std::vector<TrackId> largest_first(count);
+  std::iota(largest_first.begin(), largest_first.end(), 0);
+  std::stable_sort(largest_first.begin(), largest_first.end(), [&](TrackId a, TrackId b) {
+    return rank.slices(a).size() > rank.slices(b).size();
+  });
+  std::vector<QualityReport> reports(count);
+  parallel_for(count, threads, [&](size_t at) {
+    const TrackId track = largest_first[at];
+    mark_impossible(rank.slices(track), rank.strings, reports[track]);
+    laid_out.layouts[track] =
+        lay_out_track(rank.slices(track), rank.track(track).kind, reports[track]);
+  });
+  for (TrackId track = 0; track < count; ++track) {
+    rank.quality.merge(reports[track]);
+    laid_out.first_row[track] = static_cast<uint32_t>(laid_out.row_count);
+    laid_out.row_count += rank.slices(track).size();
+  }
+  return laid_out;
+}
+
+// Small tables, one function each. `text` maps a rank's string id to the run's.
+class SmallTables {
+ public:
+  SmallTables(StoreWriter& store, uint32_t position, LaidOutRank& laid_out, StringRemap& strings)
+      : store_(store),
+        position_(position),
+        laid_out_(laid_out),
+        rank_(*laid_out.rank),
+        strings_(strings) {}
+
+  Status write_tracks() {
+    TableWriter table(store_, Table::kTracks, position_);
+    for (TrackId id = 0; id < rank_.track_count(); ++id) {
+      const TrackInfo& track = rank_.track(id);
+      table.row({text(track.process), text(track.thread),
+                 text(rank_.strings.find(track_kind_name(track.kind))), track.device, track.stream,
+                 text(track.pid), text(track.tid),
+                 static_cast<int64_t>(laid_out_.layouts[id].row.size()),
+                 static_cast<int64_t>(laid_out_.layouts[id].lanes.size())});
+    }
+    return table.finish();
+  }
+
+  Status write_steps() {
+    TableWriter table(store_, Table::kSteps, position_);
+    for (const StepRecord& step : rank_.steps) {
+      table.row(
+          {step.step, step.ts_ns, step.dur_ns, step_slice(step), text(step.source), step.complete});
+    }
+    return table.finish();
+  }
+
+  Status write_flows(const std::vector<Flow>& flows) {
+    TableWriter table(store_, Table::kFlows, position_);
+    for (const Flow& flow : flows) table.row({flow.from_row, flow.to_row, text(flow.kind)});
+    return table.finish();
+  }
+
+  Status write_counters() {
+    auto& counters = rank_.counters;
+    std::stable_sort(counters.begin(), counters.end(),
+                     [](const CounterRecord& a, const CounterRecord& b) {
+                       return a.track != b.track ? a.track < b.track : a.ts_ns < b.ts_ns;
+                     });
+    TableWriter table(store_, Table::kCounters, position_);
+    for (const CounterRecord& counter : counters) {
+      table.row({counter.track, counter.ts_ns, std::bit_cast<int64_t>(counter.value)});
+    }
+    return table.finish();
+  }
+
+  Status write_memory() {
+    auto& memory = rank_.memory;
+    std::stable_sort(
+        memory.begin(), memory.end(),
+        [](const MemoryRecord& a, const MemoryRecord& b) { return a.ts_ns < b.ts_ns; });
+    TableWriter table(store_, Table::kMemory, position_);
+    for (const MemoryRecord& event : memory) {
+      const SlicePlace op = operator_at(event.track, event.ts_ns);
+      StringId name = event.name;
+      if (name == kNoString && op.found()) name = rank_.slices(op.track)[op.index].name;
+      table.row({event.ts_ns, text(event.device_kind), event.device, text(event.component),
+                 text(name), event.address, event.bytes, event.total_allocated,
+                 event.total_reserved, event.total_active, event.duration_ns,
+                 op.found() ? static_cast<int64_t>(laid_out_.row(op.track, op.index)) : kNull});
+    }
+    return table.finish();
+  }
+
+  Status write_queues() {
+    TableWriter table(store_, Table::kQueues, position_);
+    for (const QueueRecord& queue : rank_.queues) {
+      table.row({text(queue.stage), queue.ts_ns, queue.batch, queue.size, queue.capacity,
+                 queue.push_ns, queue.fetch_ns});
+    }
+    return table.finish();
+  }
+
+  Status write_sources() {
+    TableWriter table(store_, Table::kSources, position_);
+    for (const SourceFile& source : rank_.sources) {
+      table.row({own_text(source.path), static_cast<int64_t>(source.stamp.bytes),
+                 source.stamp.modified_ns, own_text(source.role), source.rows});
+    }
+    return table.finish();
+  }
+
+  Status write_quality() {
+    TableWriter table(store_, Table::kQuality, position_);
+    for (const auto& [code, entry] : rank_.quality.entries()) {
+      const QualitySpec& spec = quality_spec(code);
+      table.row({own_text(spec.name), own_text(spec.severity), entry.count, own_text(entry.example),
+                 own_text(spec.meaning), spec.excluded});
+    }
+    return table.finish();
+  }
+
+  Status write_rank(int64_t first_ns, int64_t last_ns) {
+    const RankInfo& info = rank_.info;
+    std::set<int64_t> devices;
+    for (TrackId id = 0; id < rank_.track_count(); ++id) {
+      if (rank_.track(id).device != kNull) devices.insert(rank_.track(id).device);
+    }
+    TableWriter table(store_, Table::kRanks, position_);
+    table.row(
+        {info.rank, info.window, own_text(info.host), info.pid, own_text(info.device_kind),
+         own_text(info.device_name),
+         info.device_count == kNull ? static_cast<int64_t>(devices.size()) : info.device_count,
+         info.world_size, own_text(info.parallel_json), own_text(info.source_format),
+         own_text(info.source_path), own_text(info.other_forms_json), own_text(info.versions_json),
+         info.rank_inferred, info.clock_base_ns, first_ns, last_ns});
+    return table.finish();
+  }
+
+  Status write_source_tables() {
+    uint16_t number = 0;
+    for (const SourceTable& source : rank_.source_tables) {
+      std::string head = source.name + '\n' + source.doc + '\n';
+      for (const SourceColumn& column : source.columns) {
+        head += static_cast<char>('0' + static_cast<int>(column.type));
+        head += column.name + '\n';
+      }
+      SectionEntry entry{};
+      entry.kind = SectionKind::kSourceTable;
+      entry.table = number;
+      entry.rank = position_;
+      entry.rows = source.rows();
+      if (auto status = store_.append_section(entry, std::as_bytes(std::span(head))); !status)
+        return status;
+      entry.kind = SectionKind::kSourceColumn;
+      for (size_t at = 0; at < source.columns.size(); ++at) {
+        entry.column = static_cast<uint16_t>(at);
+        ColumnWriter writer(store_, entry);
+        const bool is_text = source.columns[at].type == Type::kText;
+        for (const int64_t value : source.columns[at].values) {
+          writer.push(is_text && value != kNull ? text(static_cast<StringId>(value)) : value);
+        }
+        if (auto status = writer.finish(); !status) return status;
+      }
+      ++number;
+    }
+    return {};
+  }
+
+  Status write_args() {
+    SectionEntry entry{};
+    entry.rank = position_;
+    for (const auto& mirror : rank_.mirrors) {
+      std::vector<MirrorFrame> index;
+      for (const auto& frame : mirror.frames) {
+        auto place = store_.append_extent(std::as_bytes(std::span(frame.compressed)));
+        if (!place) return std::move(place.error());
+        index.push_back({frame.text_offset, *place, frame.text_bytes,
+                         static_cast<uint32_t>(frame.compressed.size())});
+      }
+      entry.kind = SectionKind::kMirrorIndex;
+      entry.table = static_cast<uint16_t>(mirror.source);
+      entry.rows = index.size();
+      if (auto status = store_.append_section(entry, std::as_bytes(std::span(index))); !status)
+        return status;
+    }
+    if (rank_.own_args().empty()) return {};
+    entry.kind = SectionKind::kMirrorBytes;
+    entry.table = 0;
+    entry.rows = 1;
+    return store_.append_section(entry, std::as_bytes(std::span(rank_.own_args())));
+  }
+
+ private:
+  int64_t text(StringId id) const {
+    return id == kNoString ? kNull : static_cast<int64_t>(strings_(id));
+  }
+
+  // Text that is not in the rank's pool yet.
+  int64_t own_text(std::string_view value) {
+    if (value.empty()) return kNull;
+    const StringId id = rank_.strings.intern(value);
+    store_.merge_strings(rank_.strings, strings_);
+    return text(id);
+  }
+
+  SlicePlace operator_at(TrackId track, int64_t ts_ns) const {
+    if (track == kNoDetail) return {};
+    SlicePlace place = find_slice(laid_out_, track, ts_ns);
+    while (place.found() && rank_.slices(track)[place.index].kind != SliceKind::kOp) {
+      place.index = laid_out_.layouts[track].parent[place.index];
+    }
+    return place;
+  }
+
+  int64_t step_slice(const StepRecord& step) const {
+    if (step.track == kNoDetail) return kNull;
+    const auto& slices = rank_.slices(step.track);
+    const auto* at =
+        std::lower_bound(slices.begin(), slices.end(), step.ts_ns,
+                         [](const SliceRecord& slice, int64_t ts) { return slice.ts_ns < ts; });
+    for (; at != slices.end() && at->ts_ns == step.ts_ns; ++at) {
+      if (at->name == step.name)
+        return laid_out_.row(step.track, static_cast<uint32_t>(at - slices.begin()));
+    }
+    return kNull;
+  }
+
+  StoreWriter& store_;
+  const uint32_t position_;
+  LaidOutRank& laid_out_;
+  RankBuilder& rank_;
+  StringRemap& strings_;
+};
+
+}  // namespace
+
+Status write_rank(StoreWriter& store, uint32_t position, RankBuilder& rank, unsigned threads) {
+  for (const auto word : {"compute", "communication", "memory", "host", "device", "python",
+                          "counter", "async", "analysis", "other"}) {
+    rank.strings.intern(word);
+  }
+  std::stable_sort(rank.steps.begin(), rank.steps.end(),
+                   [](const StepRecord& a, const StepRecord& b) { return a.ts_ns < b.ts_ns; });
+  if (rank.steps.empty()) rank.quality.add(QualityCode::kNoSteps);
+  LaidOutRank laid_out = lay_out_rank(rank, threads);
+  const RankLinks links = index_links(laid_out);
+  const std::vector<Flow> flows = join_flows(laid_out, links);
+  StringRemap strings;
+  store.merge_strings(rank.strings, strings);
+
+  SmallTables tables(store, position, laid_out, strings);
+  for (const Status& status :
+       {tables.write_tracks(), tables.write_steps(), tables.write_flows(flows),
+        tables.write_counters(), tables.write_memory(), tables.write_queues(),
+        tables.write_sources(), tables.write_source_tables(), tables.write_args()}) {
+    if (!status.ok()) return status;
+  }
+  SliceWriter slices(store, position, laid_out, links, strings);
+  if (auto status = slices.write(); !status) return status;
+  if (auto status = tables.write_quality(); !status) return status;
+  return tables.write_rank(slices.first_ns(), slices.last_ns());
+}
+
+}  // namespace stepscope

@@ -1,0 +1,98 @@
+#include "store/table_reader.h"
+
+#include "store/store_writer.h"
+
+namespace stepscope {
+namespace {
+
+size_t section_of(const TableSpec& table, size_t column) {
+  size_t section = 0;
+  for (size_t i = 0; i < column; ++i) section += stored_sections(table.columns[i]);
+  return section;
+}
+
+void add_base(int64_t* values, size_t count, uint64_t base) {
+  if (base == 0) return;
+  for (size_t i = 0; i < count; ++i) {
+    if (values[i] != kNull) values[i] += static_cast<int64_t>(base);
+  }
+}
+
+}  // namespace
+
+TableReader::TableReader(const StoreReader& store, Table table) : store_(store), table_(table) {
+  for (uint32_t rank = 0; rank < store.rank_count(); ++rank) {
+    const uint64_t rows = store.rows(table, rank);
+    for (uint64_t first = 0; first < rows; first += kBlockRows) {
+      const uint64_t left = rows - first;
+      morsels_.push_back({rank, static_cast<uint32_t>(first / kBlockRows),
+                          static_cast<uint32_t>(left < kBlockRows ? left : kBlockRows),
+                          store.row_base(table, rank) + first});
+    }
+    rows_ += rows;
+  }
+  const TableSpec& spec = table_spec(table);
+  bool have_slice = false;
+  for (size_t column = 0; column < spec.columns.size(); ++column) {
+    ColumnPlan plan{spec.columns[column].origin, section_of(spec, column), Origin::kStored};
+    if (plan.origin == Origin::kSlice && !have_slice) {
+      slice_section_ = plan.section;
+      have_slice = true;
+    }
+    if (plan.origin == Origin::kViaSlice) {
+      const TableSpec& slices = table_spec(Table::kSlices);
+      const size_t there = find_column(slices, spec.columns[column].name);
+      plan.section = section_of(slices, there);
+      plan.via = slices.columns[there].origin;
+    }
+    plans_.push_back(plan);
+  }
+}
+
+void TableReader::read(const Morsel& morsel, size_t column, int64_t* values) const {
+  const ColumnPlan& plan = plans_[column];
+  const size_t rank = morsel.rank;
+  switch (plan.origin) {
+    case Origin::kRow:
+      for (size_t i = 0; i < morsel.rows; ++i)
+        values[i] = static_cast<int64_t>(morsel.first_row + i);
+      return;
+    case Origin::kRank:
+      for (size_t i = 0; i < morsel.rows; ++i) values[i] = store_.rank_number(rank);
+      return;
+    case Origin::kStored:
+      store_.section(table_, plan.section, rank).decode(morsel.block, values);
+      return;
+    case Origin::kArgs:
+      store_.section(table_, plan.section, rank).decode(morsel.block, values);
+      for (size_t i = 0; i < morsel.rows; ++i) values[i] = values[i] == kNull ? kNull : 1;
+      return;
+    case Origin::kSlice:
+      store_.section(table_, plan.section, rank).decode(morsel.block, values);
+      add_base(values, morsel.rows, store_.row_base(Table::kSlices, rank));
+      return;
+    case Origin::kTrack:
+      store_.section(table_, plan.section, rank).decode(morsel.block, values);
+      add_base(values, morsel.rows, store_.row_base(Table::kTracks, rank));
+      return;
+    case Origin::kViaSlice: {
+      const ColumnView& source = store_.section(Table::kSlices, plan.section, rank);
+      store_.section(table_, slice_section_, rank).decode(morsel.block, values);
+      for (size_t i = 0; i < morsel.rows; ++i) {
+        const bool valid = values[i] >= 0 && static_cast<uint64_t>(values[i]) < source.rows();
+        values[i] = valid ? source.at(static_cast<uint64_t>(values[i])) : kNull;
+      }
+      if (plan.via == Origin::kSlice)
+        add_base(values, morsel.rows, store_.row_base(Table::kSlices, rank));
+      if (plan.via == Origin::kTrack)
+        add_base(values, morsel.rows, store_.row_base(Table::kTracks, rank));
+      return;
+    }
+  }
+}
+
+Result<std::string> TableReader::args(const Morsel& morsel, size_t index) const {
+  return store_.args(morsel.rank, morsel.first_row - store_.row_base(table_, morsel.rank) + index);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,35 @@
+// Timeline tiles: for every lane a pyramid of power-of-two time buckets, so that a viewport of any
+// width is a short sequential read. Built at import from the lane's slices; about 2.7 bytes a
+// slice.
+#ifndef STEPSCOPE_STORE_TILES_H_
+#define STEPSCOPE_STORE_TILES_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/pod_vector.h"
+#include "store/store_file.h"
+
+namespace stepscope {
+
+inline constexpr size_t kMinTiledRows = 512;  // shorter lanes are read directly
+
+class TileBuilder {
+ public:
+  // Adds the levels of one lane. `starts` is sorted; durations may be 0 or negative. Fills the
+  // lane's level fields.
+  void add_lane(Lane& lane, std::span<const int64_t> starts_ns,
+                std::span<const int64_t> durations_ns);
+
+  const std::vector<TileLevel>& levels() const { return levels_; }
+  const PodVector<Tile>& tiles() const { return tiles_; }
+
+ private:
+  std::vector<TileLevel> levels_;
+  PodVector<Tile> tiles_;
+};
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_STORE_TILES_H_

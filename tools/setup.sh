@@ -1,0 +1,99 @@
+# Installs what ./run and ./test need. Sourced by both; every function looks first and installs
+# only what is missing. STEPSCOPE_SKIP_INSTALL=1 leaves the system packages alone.
+# shellcheck shell=bash
+
+stepscope_root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+venv_python="$stepscope_root/.venv/bin/python"
+
+build_packages=(ca-certificates g++ cmake ninja-build ccache git pkg-config python3-dev python3-venv
+  libzstd-dev zlib1g-dev libisal-dev libsqlite3-dev libfmt-dev libcli11-dev nlohmann-json3-dev
+  libgtest-dev libbenchmark-dev)
+# shellcheck disable=SC2034  # ./test installs these too
+test_packages=(clang-19 libclang-rt-19-dev clang-tidy-19 clang-format-19)
+
+say() { printf '== %s\n' "$*"; }
+die() {
+  printf 'error: %s\n' "$*" >&2
+  exit 1
+}
+
+# install_packages NAME...: by apt, as root or through sudo, only those that are not there.
+install_packages() {
+  [[ -z "${STEPSCOPE_SKIP_INSTALL:-}" ]] || return 0
+  local package missing=() as_root=()
+  command -v apt-get >/dev/null || {
+    say "not a Debian system: expecting what these packages hold: $*"
+    return 0
+  }
+  for package in "$@"; do
+    [[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" == installed ]] ||
+      missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
+  if [[ "$(id -u)" != 0 ]]; then
+    command -v sudo >/dev/null || die "please install, as root: apt-get install ${missing[*]}"
+    as_root=(sudo)
+  fi
+  say "installing by apt: ${missing[*]}"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -q >/dev/null
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -q --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# setup_system [PACKAGE...]: what every build needs, and the packages named.
+setup_system() {
+  local packages=("${build_packages[@]}" "$@")
+  # An npm from elsewhere (nvm, NodeSource) conflicts with Debian's, so only if there is none.
+  command -v npm >/dev/null || packages+=(nodejs npm)
+  install_packages "${packages[@]}"
+}
+
+# .venv with the tools of python/requirements-dev.txt; again only when that file or Python changes.
+setup_python() {
+  local requirements="$stepscope_root/python/requirements-dev.txt"
+  local stamp="$stepscope_root/.venv/.requirements" wanted
+  python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' ||
+    die "python3 is $(python3 --version), and 3.9 or newer is needed"
+  if ! "$venv_python" -c 'import pip' 2>/dev/null; then
+    say "making .venv with $(python3 --version)"
+    rm -rf "$stepscope_root/.venv"
+    python3 -m venv "$stepscope_root/.venv"
+  fi
+  wanted="$("$venv_python" --version) $(sha256sum <"$requirements")"
+  if [[ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]]; then
+    say "installing by pip into .venv: python/requirements-dev.txt"
+    "$venv_python" -m pip install -q --disable-pip-version-check -r "$requirements"
+    printf '%s\n' "$wanted" >"$stamp"
+  fi
+}
+
+# build PRESET [TARGET...]: configures when it has to (CMake itself looks whether files changed).
+build() {
+  local preset=$1
+  local folder="$stepscope_root/build-$preset"
+  shift
+  [[ "$preset" != release ]] || folder="$stepscope_root/build"
+  cd "$stepscope_root" || return
+  if [[ ! -f "$folder/build.ninja" ]]; then
+    cmake --preset "$preset" || return
+  fi
+  cmake --build "$folder" -j "$(nproc)" ${1:+--target "$@"}
+}
+
+# The Python package into .venv, built from this tree; again only when a file of it changed.
+install_python_package() {
+  local stamp="$stepscope_root/.venv/.package" now
+  cd "$stepscope_root" || return
+  if [[ ! -f python/CMakeLists.txt ]]; then
+    say "no Python package yet"
+    return 0
+  fi
+  now="$(git ls-files -co --exclude-standard -z -- pyproject.toml CMakeLists.txt cmake include src \
+    python | sort -z | xargs -0 sha256sum 2>/dev/null | sha256sum)"
+  if [[ "$(cat "$stamp" 2>/dev/null)" == "$now" ]]; then return 0; fi
+  say "installing the Python package into .venv"
+  # Without isolation: its build tools are in .venv already, and the build folder stays usable.
+  CMAKE_BUILD_PARALLEL_LEVEL="$(nproc)" "$venv_python" -m pip install -q \
+    --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall . || return
+  printf '%s\n' "$now" >"$stamp"
+}
