@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/hash.h"
+#include "base/decimal.h"
 
 namespace stepscope {
 namespace {
@@ -15,22 +15,29 @@ size_t slot_of(PackedId id, size_t mask) { return (id * 0x9E3779B1u) & mask; }
 IdIndex::IdIndex(size_t expected)
     : slots_(std::bit_ceil(expected * 3 / 2 + 16)), mask_(slots_.size() - 1) {}
 
-bool IdIndex::insert(PackedId id, SlicePlace place) {
+bool IdIndex::insert(PackedId id, uint32_t slice) {
   size_t slot = slot_of(id, mask_);
   while (slots_[slot].id != kNoId) {
     if (slots_[slot].id == id) return false;
     slot = (slot + 1) & mask_;
   }
-  slots_[slot] = {id, place.track, place.index};
+  slots_[slot] = {id, slice};
   return true;
 }
 
-SlicePlace IdIndex::find(PackedId id) const {
-  if (id == kNoId) return {};
+uint32_t IdIndex::find(PackedId id) const {
+  if (id == kNoId) return kNoSlice;
   for (size_t slot = slot_of(id, mask_); slots_[slot].id != kNoId; slot = (slot + 1) & mask_) {
-    if (slots_[slot].id == id) return {slots_[slot].track, slots_[slot].index};
+    if (slots_[slot].id == id) return slots_[slot].slice;
   }
-  return {};
+  return kNoSlice;
+}
+
+SlicePlace LaidOutRank::place(uint32_t slice) const {
+  if (slice == kNoSlice) return {};
+  const auto after = std::upper_bound(first_row.begin(), first_row.end(), slice);
+  const auto track = static_cast<TrackId>(after - first_row.begin() - 1);
+  return {track, slice - first_row[track]};
 }
 
 RankLinks index_links(LaidOutRank& laid_out) {
@@ -57,7 +64,7 @@ RankLinks index_links(LaidOutRank& laid_out) {
         index = &links.operators;
         id = slice.external_id;
       }
-      if (id == kNoId || index->insert(id, {track, i})) continue;
+      if (id == kNoId || index->insert(id, laid_out.first_row[track] + i)) continue;
       std::string example;
       if (rank.quality.wants_example(QualityCode::kDuplicateId)) {
         example = std::string(rank.strings.view(slice.name)) + " id " +
@@ -108,7 +115,7 @@ std::vector<Flow> join_flows(LaidOutRank& laid_out, const RankLinks& links) {
         const SliceRecord& slice = slices[i];
         starts += (slice.flags & kFlagFlowStart) != 0;
         if (!(slice.flags & kFlagFlowEnd)) continue;
-        const SlicePlace launch = links.launches.find(slice.correlation);
+        const SlicePlace launch = laid_out.place(links.launches.find(slice.correlation));
         const bool started =
             launch.found() && (rank.slices(launch.track)[launch.index].flags & kFlagFlowStart);
         if (!started) {
@@ -150,11 +157,19 @@ std::vector<Flow> join_flows(LaidOutRank& laid_out, const RankLinks& links) {
            records[last].id == records[first].id) {
       ++last;
     }
-    const bool has_start = records[first].phase == FlowPhase::kStart;
+    bool has_start = records[first].phase == FlowPhase::kStart;
+    SlicePlace from;
+    if (!has_start && records[first].kind == rank.launch_flow_kind) {
+      // The start may be one that its slice carries as a flag.
+      const auto id = parse_integer(rank.strings.view(records[first].id));
+      if (id && *id >= 0 && *id < kNoId)
+        from = laid_out.place(links.launches.find(static_cast<PackedId>(*id)));
+      has_start = from.found() && (rank.slices(from.track)[from.index].flags & kFlagFlowStart);
+      if (!has_start) from = {};
+    }
     if (!has_start) rank.quality.add(QualityCode::kFlowEndWithoutStart);
     if (has_start && records[last - 1].phase == FlowPhase::kStart)
       rank.quality.add(QualityCode::kFlowStartWithoutEnd);
-    SlicePlace from;
     for (size_t at = first; at < last; ++at) {
       const FlowRecord& record = records[at];
       const SlicePlace place = find_slice(laid_out, record.track, record.ts_ns);

@@ -112,7 +112,7 @@ void SliceWriter::write_slice(TrackId track, uint32_t index, uint32_t row, uint3
   durations_ns_.push_back((slice.flags & kFlagImpossible) ? 0 : slice.dur_ns);
   int64_t step = kNull;
   if (slice.kind == SliceKind::kKernel) {
-    const SlicePlace launch = links_.launches.find(slice.correlation);
+    const SlicePlace launch = laid_out_.place(links_.launches.find(slice.correlation));
     note_launch(slice, launch);
     // Work belongs to the step that launched it, even when it runs into the next one.
     step = launch.found() ? launch_steps_.step_at(rank_.slices(launch.track)[launch.index].ts_ns)
@@ -168,7 +168,7 @@ void SliceWriter::write_kernel(TrackId track, SliceRecord& slice, uint32_t row, 
   static const KernelDetail kNothing;
   const KernelDetail& detail = slice.detail == kNoDetail ? kNothing : rank_.kernel(slice.detail);
   const TrackInfo& lane = rank_.track(track);
-  SlicePlace op = links_.operators.find(slice.external_id);
+  SlicePlace op = laid_out_.place(links_.operators.find(slice.external_id));
   if (!op.found() && launch.found()) {
     // No external id: the innermost operator around the launching call.
     uint32_t at = laid_out_.layouts[launch.track].parent[launch.index];

@@ -57,6 +57,7 @@ void StagedChunk::clear() {
   ops.clear();
   communications.clear();
   flows.clear();
+  leading_flows = 0;
   counters.clear();
   memory.clear();
   edges.clear();
@@ -627,6 +628,7 @@ void EventMapper::map_flow(const ChromeEvent& event, const Category& cat, FlowPh
   flow.phase = phase;
   flow.track = special_track({text(event.pid), text(event.tid), kNoString, false, false});
   chunk_->flows.push_back(flow);
+  if (chunk_->slices.empty()) chunk_->leading_flows = chunk_->flows.size();
 }
 
 void EventMapper::map_edge(const ChromeEvent& event, const Category& cat, char phase) {
