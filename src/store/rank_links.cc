@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 
 #include "base/decimal.h"
 
@@ -23,6 +24,12 @@ bool IdIndex::insert(PackedId id, uint32_t slice) {
   }
   slots_[slot] = {id, slice};
   return true;
+}
+
+void IdIndex::replace(PackedId id, uint32_t slice) {
+  size_t slot = slot_of(id, mask_);
+  while (slots_[slot].id != id) slot = (slot + 1) & mask_;
+  slots_[slot].slice = slice;
 }
 
 uint32_t IdIndex::find(PackedId id) const {
@@ -64,7 +71,12 @@ RankLinks index_links(LaidOutRank& laid_out) {
         index = &links.operators;
         id = slice.external_id;
       }
-      if (id == kNoId || index->insert(id, laid_out.first_row[track] + i)) continue;
+      const uint32_t number = laid_out.first_row[track] + i;
+      if (id == kNoId || index->insert(id, number)) continue;
+      // Of several calls with one id, the one that the input starts an arrow at is the launch.
+      const SlicePlace known = laid_out.place(index->find(id));
+      const bool known_starts = rank.slices(known.track)[known.index].flags & kFlagFlowStart;
+      if ((slice.flags & kFlagFlowStart) && !known_starts) index->replace(id, number);
       std::string example;
       if (rank.quality.wants_example(QualityCode::kDuplicateId)) {
         example = std::string(rank.strings.view(slice.name)) + " id " +
@@ -109,6 +121,7 @@ std::vector<Flow> join_flows(LaidOutRank& laid_out, const RankLinks& links) {
   // launched.
   if (rank.launch_flow_kind != kNoString) {
     int64_t starts = 0;
+    std::set<PackedId> without_start;
     for (TrackId track = 0; track < rank.track_count(); ++track) {
       const auto& slices = rank.slices(track);
       for (uint32_t i = 0; i < slices.size(); ++i) {
@@ -119,7 +132,7 @@ std::vector<Flow> join_flows(LaidOutRank& laid_out, const RankLinks& links) {
         const bool started =
             launch.found() && (rank.slices(launch.track)[launch.index].flags & kFlagFlowStart);
         if (!started) {
-          rank.quality.add(QualityCode::kFlowEndWithoutStart);
+          without_start.insert(slice.correlation);
           continue;
         }
         if (launch.track == track && launch.index == i)
@@ -132,6 +145,8 @@ std::vector<Flow> join_flows(LaidOutRank& laid_out, const RankLinks& links) {
       }
     }
     rank.quality.add(QualityCode::kFlowStartWithoutEnd, {}, starts);
+    rank.quality.add(QualityCode::kFlowEndWithoutStart, {},
+                     static_cast<int64_t>(without_start.size()));
   }
 
   // Arrows given as separate records, joined by kind and id.

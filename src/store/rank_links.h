@@ -40,6 +40,8 @@ class IdIndex {
   explicit IdIndex(size_t expected);
   // False when the id is there already.
   bool insert(PackedId id, uint32_t slice);
+  // Makes an id that is there name another slice.
+  void replace(PackedId id, uint32_t slice);
   // kNoSlice when there is none.
   uint32_t find(PackedId id) const;
 
