@@ -91,8 +91,9 @@ void TableReader::read(const Morsel& morsel, size_t column, int64_t* values) con
   }
 }
 
-Result<std::string> TableReader::args(const Morsel& morsel, size_t index) const {
-  return store_.args(morsel.rank, morsel.first_row - store_.row_base(table_, morsel.rank) + index);
+Result<std::string> TableReader::args(const Morsel& morsel, size_t index, ArgsCache* cache) const {
+  return store_.args(morsel.rank, morsel.first_row - store_.row_base(table_, morsel.rank) + index,
+                     cache);
 }
 
 }  // namespace stepscope
