@@ -71,8 +71,8 @@ std::vector<std::unique_ptr<ScanTable>> scan_source_tables(const StoreReader& st
 
 // --- shared by the implementations ---
 
-// Marks kNull values as NULL; touches the mask only when there are any.
-void mark_nulls(const int64_t* values, size_t count, duckdb_vector vector);
+// Marks kNull values as NULL and says whether there are any; the mask is touched only then.
+bool mark_nulls(const int64_t* values, size_t count, duckdb_vector vector);
 // String ids to DuckDB strings.
 void fill_text(const int64_t* ids, size_t count, StoreStrings& strings, duckdb_vector vector);
 

@@ -5,18 +5,30 @@
 namespace stepscope {
 namespace {
 
+// False when an id is no member.
 template <typename Small>
-bool fill_enum(const int64_t* ids, size_t count, const StringEnum& members, duckdb_vector vector) {
+bool fill_enum(const int64_t* ids, size_t count, bool has_nulls, const StringEnum& members,
+               duckdb_vector vector) {
   auto* out = static_cast<Small*>(duckdb_vector_get_data(vector));
-  const std::vector<uint16_t>& positions = members.positions();
-  bool known = true;
+  const uint16_t* positions = members.positions().data();
+  const size_t known = members.positions().size();
+  bool all_known = true;
   for (size_t i = 0; i < count; ++i) {
     const auto id = static_cast<uint64_t>(ids[i]);
-    const uint16_t position = id < positions.size() ? positions[id] : StringEnum::kUnknown;
-    known &= position != StringEnum::kUnknown || ids[i] == kNull;
-    out[i] = ids[i] == kNull ? Small{0} : static_cast<Small>(position);
+    const uint16_t position = id < known ? positions[id] : StringEnum::kUnknown;
+    all_known &= position != StringEnum::kUnknown;
+    out[i] = static_cast<Small>(position);
   }
-  return known;
+  if (all_known || !has_nulls) return all_known;
+  for (size_t i = 0; i < count; ++i) {
+    const auto id = static_cast<uint64_t>(ids[i]);
+    if (ids[i] == kNull) {
+      out[i] = 0;
+    } else if (id >= known || positions[id] == StringEnum::kUnknown) {
+      return false;
+    }
+  }
+  return true;
 }
 
 class SchemaScan final : public ScanTable {
@@ -55,7 +67,7 @@ class SchemaScan final : public ScanTable {
     }
     int64_t* values = state.values.get();
     reader_.read(morsel, column, values);
-    mark_nulls(values, morsel.rows, vector);
+    const bool has_nulls = mark_nulls(values, morsel.rows, vector);
     if (scan.type == Type::kBool) {
       auto* out = static_cast<bool*>(duckdb_vector_get_data(vector));
       for (size_t i = 0; i < morsel.rows; ++i) out[i] = values[i] != 0;
@@ -66,10 +78,11 @@ class SchemaScan final : public ScanTable {
       fill_text(values, morsel.rows, strings_, vector);
       return {};
     }
-    const bool known = scan.members->one_byte()
-                           ? fill_enum<uint8_t>(values, morsel.rows, *scan.members, vector)
-                           : fill_enum<uint16_t>(values, morsel.rows, *scan.members, vector);
-    if (known) return {};
+    const StringEnum& members = *scan.members;
+    if (members.one_byte() ? fill_enum<uint8_t>(values, morsel.rows, has_nulls, members, vector)
+                           : fill_enum<uint16_t>(values, morsel.rows, has_nulls, members, vector)) {
+      return {};
+    }
     return Error{ErrorCode::kBadInput, "cannot read the store", store_.path(),
                  "a " + scan.name + " of " + name_ + " is missing in totals_by_name",
                  "delete it and import the trace again"};
@@ -112,10 +125,14 @@ class IdSet {
 
 }  // namespace
 
-void mark_nulls(const int64_t* values, size_t count, duckdb_vector vector) {
+bool mark_nulls(const int64_t* values, size_t count, duckdb_vector vector) {
+  // NULL is negative, and most columns have no negative values: that is quicker to see.
+  int64_t bits = 0;
+  for (size_t i = 0; i < count; ++i) bits |= values[i];
+  if (bits >= 0) return false;
   bool any = false;
   for (size_t i = 0; i < count; ++i) any |= values[i] == kNull;
-  if (!any) return;
+  if (!any) return false;
   duckdb_vector_ensure_validity_writable(vector);
   uint64_t* mask = duckdb_vector_get_validity(vector);
   for (size_t first = 0; first < count; first += 64) {
@@ -126,6 +143,7 @@ void mark_nulls(const int64_t* values, size_t count, duckdb_vector vector) {
     }
     mask[first / 64] = valid;
   }
+  return true;
 }
 
 void fill_text(const int64_t* ids, size_t count, StoreStrings& strings, duckdb_vector vector) {
