@@ -27,12 +27,6 @@ Status write_json_lines(QueryResult& result, const Sink& sink);
 // polars.read_ipc. 128-bit integers are written as 64-bit ones; one that does not fit is an error.
 Status write_arrow(QueryResult& result, const Sink& sink);
 
-// --- pieces that other text output shares ---
-
-// "text" with everything escaped that JSON wants escaped.
-void append_json_text(std::string& out, std::string_view text);
-// Shortest text that reads back as the same number; null for what JSON cannot say.
-void append_json_number(std::string& out, double value);
 // Columns that the text takes in a terminal.
 size_t display_width(std::string_view text);
 

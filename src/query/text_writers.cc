@@ -1,6 +1,6 @@
 #include <charconv>
-#include <cmath>
 
+#include "base/json_text.h"
 #include "query/result_writer.h"
 
 namespace stepscope {
@@ -113,47 +113,6 @@ void append_csv_value(const ResultColumn& column, const ResultChunk& chunk, size
 }
 
 }  // namespace
-
-void append_json_text(std::string& out, std::string_view text) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  out += '"';
-  for (const char c : text) {
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) >= 0x20) {
-          out += c;
-        } else {
-          out += "\\u00";
-          out += kDigits[static_cast<unsigned char>(c) >> 4];
-          out += kDigits[static_cast<unsigned char>(c) & 15];
-        }
-    }
-  }
-  out += '"';
-}
-
-void append_json_number(std::string& out, double value) {
-  if (!std::isfinite(value)) {
-    out += "null";
-    return;
-  }
-  append_number(out, value);
-}
 
 Status write_csv(QueryResult& result, const Sink& sink) {
   const auto& columns = result.columns();
