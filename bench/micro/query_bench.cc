@@ -163,7 +163,8 @@ int main_program(int count, char** words) {
     std::printf("%-42s %6.2f ns/row\n", query.what,
                 measure(rows, [&] { run(**database, query.sql); }));
   }
-  std::printf("%-42s %6.2f ns/row\n", "limit: plain scan of 16 bytes a row", plain_scan(rows, threads));
+  std::printf("%-42s %6.2f ns/row\n", "limit: plain scan of 16 bytes a row",
+              plain_scan(rows, threads));
   database->reset();
   std::filesystem::remove_all(folder);
   return 0;

@@ -19,7 +19,7 @@ inline constexpr int kExitUsage = 2;
 
 struct Program {
   CLI::App app;
-  Progress progress;  // Ctrl-C cancels it
+  Progress progress;             // Ctrl-C cancels it
   std::function<Status()> work;  // of the subcommand that was named
 };
 

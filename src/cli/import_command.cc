@@ -43,9 +43,9 @@ void add_import_command(Program& program) {
   command->add_option("PATH", options->paths, "trace files or folders of one run")->required();
   command->add_option("-o,--output", options->import.output,
                       "store to write; default: beside the input, or in the cache folder");
-  command->add_option("--form", options->import.form,
-                      "read this form where a rank has several" +
-                          (forms.empty() ? std::string() : ": " + forms));
+  command->add_option(
+      "--form", options->import.form,
+      "read this form where a rank has several" + (forms.empty() ? std::string() : ": " + forms));
   command->add_option("--jobs", options->import.jobs, "ranks to read at once; default: all CPUs")
       ->check(CLI::Range(1, 4096));
   command->add_option("--memory-mb", options->memory_mb, "memory to stay below, in MiB")

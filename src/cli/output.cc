@@ -1,8 +1,7 @@
 #include "cli/output.h"
 
-#include <sys/stat.h>
-
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,7 +18,8 @@ namespace fs = std::filesystem;
 
 Result<TemporaryFile> TemporaryFile::beside(const std::string& path) {
   std::error_code error;
-  const fs::path folder = path.empty() ? fs::temp_directory_path(error) : fs::path(path).parent_path();
+  const fs::path folder =
+      path.empty() ? fs::temp_directory_path(error) : fs::path(path).parent_path();
   std::string name = (folder / ".stepscope-XXXXXX").string();
   // Absolute, because DuckDB compares paths as text.
   if (folder.empty() || folder.is_relative()) name = fs::absolute(name, error).string();

@@ -38,8 +38,8 @@ std::string format_of(const Options& options) {
   const struct {
     const char* ending;
     const char* format;
-  } kEndings[] = {{".csv", "csv"},         {".json", "json"},       {".jsonl", "jsonl"},
-                  {".ndjson", "jsonl"},    {".parquet", "parquet"}, {".arrow", "arrow"},
+  } kEndings[] = {{".csv", "csv"},      {".json", "json"},       {".jsonl", "jsonl"},
+                  {".ndjson", "jsonl"}, {".parquet", "parquet"}, {".arrow", "arrow"},
                   {".feather", "arrow"}};
   for (const auto& known : kEndings) {
     if (options.output.ends_with(known.ending)) return known.format;
@@ -92,8 +92,8 @@ Status query(const Options& options, Progress& progress) {
   if (statements.empty()) return usage_error("there is no SQL statement to run");
   const bool binary = format == "parquet" || format == "arrow";
   if (binary && statements.size() > 1) {
-    return usage_error(fmt::format("{} takes one statement, and there are {}", format,
-                                   statements.size()));
+    return usage_error(
+        fmt::format("{} takes one statement, and there are {}", format, statements.size()));
   }
   if (binary && options.output.empty() && isatty(STDOUT_FILENO) != 0)
     return usage_error(format + " is not for terminals", "give a file with -o");
@@ -141,11 +141,13 @@ void add_query_command(Program& program) {
                    "table")
       ->check(CLI::IsMember(kFormats));
   command->add_option("-o,--output", options->output, "file to write; default: standard output");
-  command->add_option("--timeout", options->timeout_s, "time limit of a statement in seconds, 0: none")
+  command
+      ->add_option("--timeout", options->timeout_s, "time limit of a statement in seconds, 0: none")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--memory-mb", options->memory_mb,
-                      "memory limit in MiB; default: half of the machine's")
+  command
+      ->add_option("--memory-mb", options->memory_mb,
+                   "memory limit in MiB; default: half of the machine's")
       ->check(CLI::Range(64, 1 << 24));
   command->callback([&program, options] {
     program.work = [&program, options] { return query(*options, program.progress); };

@@ -53,7 +53,8 @@ Status each_row(Database& database, const QueryLimits& limits, const std::string
 Status read_ranks(Database& database, const QueryLimits& limits, RunSummary& summary) {
   return each_row(
       database, limits,
-      "with mean_steps as (select rank, count(*) as steps, avg(dur) filter (where complete) as mean "
+      "with mean_steps as (select rank, count(*) as steps, avg(dur) filter (where complete) as "
+      "mean "
       "from steps group by rank) "
       "select r.rank, r.window, host, pid, device_kind, device_name, device_count, world_size, "
       "source_format, source_path, rank_inferred, first_ns, last_ns, coalesce(s.steps, 0), s.mean "
@@ -80,19 +81,20 @@ Status read_ranks(Database& database, const QueryLimits& limits, RunSummary& sum
 
 Status read_steps(Database& database, const QueryLimits& limits, RunSummary& summary) {
   StepsSummary& steps = summary.steps;
-  return each_row(database, limits,
-                  "select count(distinct step), min(step), max(step), "
-                  "count(*) filter (where not complete), min(dur) filter (where complete), "
-                  "median(dur) filter (where complete), max(dur) filter (where complete) from steps",
-                  [&](const Row& row) {
-                    steps.count = row.integer(0, 0);
-                    steps.first = row.integer(1);
-                    steps.last = row.integer(2);
-                    steps.incomplete = row.integer(3, 0);
-                    steps.min_ns = row.integer(4);
-                    steps.median_ns = row.integer(5);
-                    steps.max_ns = row.integer(6);
-                  });
+  return each_row(
+      database, limits,
+      "select count(distinct step), min(step), max(step), "
+      "count(*) filter (where not complete), min(dur) filter (where complete), "
+      "median(dur) filter (where complete), max(dur) filter (where complete) from steps",
+      [&](const Row& row) {
+        steps.count = row.integer(0, 0);
+        steps.first = row.integer(1);
+        steps.last = row.integer(2);
+        steps.incomplete = row.integer(3, 0);
+        steps.min_ns = row.integer(4);
+        steps.median_ns = row.integer(5);
+        steps.max_ns = row.integer(6);
+      });
 }
 
 Status read_names(Database& database, const QueryLimits& limits, RunSummary& summary) {
@@ -118,14 +120,14 @@ Status read_names(Database& database, const QueryLimits& limits, RunSummary& sum
       !status) {
     return status;
   }
-  return each_row(database, limits,
-                  std::string("select name, count(*), sum(dur) as time from ops where dur >= 0 "
-                              "group by name order by time desc, name limit ") +
-                      kNamesShown,
-                  [&](const Row& row) {
-                    summary.op_names.push_back(
-                        {row.text(0), "", row.integer(1, 0), row.integer(2, 0)});
-                  });
+  return each_row(
+      database, limits,
+      std::string("select name, count(*), sum(dur) as time from ops where dur >= 0 "
+                  "group by name order by time desc, name limit ") +
+          kNamesShown,
+      [&](const Row& row) {
+        summary.op_names.push_back({row.text(0), "", row.integer(1, 0), row.integer(2, 0)});
+      });
 }
 
 Status read_quality(Database& database, const QueryLimits& limits, RunSummary& summary) {
@@ -133,7 +135,8 @@ Status read_quality(Database& database, const QueryLimits& limits, RunSummary& s
       database, limits,
       "select code, severity, sum(count) as n, count(distinct rank), "
       "first(example order by rank), any_value(meaning), bool_or(excluded) from quality "
-      "group by code, severity order by case severity when 'loss' then 0 when 'suspect' then 1 else 2 end, "
+      "group by code, severity order by case severity when 'loss' then 0 when 'suspect' then 1 "
+      "else 2 end, "
       "n desc, code",
       [&](const Row& row) {
         summary.quality.push_back({row.text(0), row.text(1), row.integer(2, 0), row.integer(3, 0),
@@ -165,10 +168,9 @@ Result<RunSummary> summarise_run(const StoreReader& store, Database& database,
   }
   for (const Database::TableName& table : database.tables()) {
     if (!table.name.starts_with("source.")) continue;
-    auto status = each_row(database, limits, "select count(*) from " + table.name,
-                           [&](const Row& row) {
-                             summary.tables.push_back({table.name, row.integer(0, 0)});
-                           });
+    auto status = each_row(
+        database, limits, "select count(*) from " + table.name,
+        [&](const Row& row) { summary.tables.push_back({table.name, row.integer(0, 0)}); });
     if (!status) return std::move(status.error());
   }
   return summary;

@@ -99,7 +99,8 @@ std::string sql() {
     for (size_t i = 0; i < table.columns.size(); ++i) {
       const Column& column = table.columns[i];
       const char* comma = i + 1 < table.columns.size() ? "," : "";
-      out += fmt::format("  \"{}\" {}{}  -- {}\n", column.name, sql_type(column), comma, column.doc);
+      out +=
+          fmt::format("  \"{}\" {}{}  -- {}\n", column.name, sql_type(column), comma, column.doc);
     }
     out += ");\n";
   }
@@ -147,7 +148,9 @@ void add_schema_command(Program& program) {
       ->capture_default_str();
   command->callback([&program, format] {
     program.work = [format] {
-      return write_out(*format == "sql" ? sql() : *format == "typescript" ? typescript() : markdown());
+      return write_out(*format == "sql"          ? sql()
+                       : *format == "typescript" ? typescript()
+                                                 : markdown());
     };
   });
 }

@@ -17,7 +17,7 @@ constexpr size_t kRanksListed = 8;
 constexpr size_t kCategoriesListed = 12;
 constexpr size_t kNamesListed = 6;
 constexpr size_t kQualityListed = 10;
-constexpr size_t kUsualWidth = 100;
+constexpr size_t kUsualWidth = 160;
 
 std::string cut(const std::string& text, size_t columns) {
   if (display_width(text) <= columns || columns < 4) return text;
@@ -121,9 +121,8 @@ void add_overview(const RunSummary& summary, Page& page) {
   const std::string names = counted(ranks, &RankSummary::device_name, 3);
   page.field("devices", names.empty() ? counted(ranks, &RankSummary::device_kind, 3) : names);
   if (first_ns != kNull && last_ns != kNull) {
-    page.field("time",
-               fmt::format("{} to {}, {}", time_text(first_ns), time_text(last_ns),
-                           duration_text(last_ns - first_ns)));
+    page.field("time", fmt::format("{} to {}, {}", time_text(first_ns), time_text(last_ns),
+                                   duration_text(last_ns - first_ns)));
   }
   const StepsSummary& steps = summary.steps;
   if (steps.count == 0) {
@@ -190,8 +189,8 @@ void add_categories(const RunSummary& summary, Page& page) {
                           category.category.empty() ? "(none)" : category.category));
   }
   if (summary.categories.size() > kCategoriesListed)
-    page.line(fmt::format("{:>27}  and {} more", "",
-                          summary.categories.size() - kCategoriesListed));
+    page.line(
+        fmt::format("{:>27}  and {} more", "", summary.categories.size() - kCategoriesListed));
 }
 
 void add_quality(const RunSummary& summary, Page& page) {
@@ -204,9 +203,9 @@ void add_quality(const RunSummary& summary, Page& page) {
     const QualitySummary& entry = summary.quality[i];
     std::string text = fmt::format("  {} {} {:>10}  ", padded(entry.severity, 7),
                                    padded(entry.code, 22), count_text(entry.count));
-    if (summary.ranks.size() > 1) text += fmt::format("on {} ranks: ", entry.ranks);
+    if (summary.ranks.size() > 1) text += fmt::format("({} ranks) ", entry.ranks);
     text += entry.meaning;
-    if (!entry.example.empty()) text += "; " + entry.example;
+    if (!entry.example.empty()) text += "; e.g. " + entry.example;
     page.line(text);
   }
   if (summary.quality.size() > kQualityListed)
@@ -260,15 +259,17 @@ std::string summary_json(const RunSummary& summary) {
                             {"mean_step_ns", or_null(rank.mean_step_ns)}});
   }
   const StepsSummary& steps = summary.steps;
-  out["steps"] = {{"count", steps.count},           {"first", or_null(steps.first)},
-                  {"last", or_null(steps.last)},    {"incomplete", steps.incomplete},
-                  {"min_ns", or_null(steps.min_ns)}, {"median_ns", or_null(steps.median_ns)},
+  out["steps"] = {{"count", steps.count},
+                  {"first", or_null(steps.first)},
+                  {"last", or_null(steps.last)},
+                  {"incomplete", steps.incomplete},
+                  {"min_ns", or_null(steps.min_ns)},
+                  {"median_ns", or_null(steps.median_ns)},
                   {"max_ns", or_null(steps.max_ns)}};
   out["categories"] = nlohmann::ordered_json::array();
   for (const CategorySummary& category : summary.categories) {
-    out["categories"].push_back({{"cat", category.category},
-                                 {"slices", category.slices},
-                                 {"total_ns", category.total_ns}});
+    out["categories"].push_back(
+        {{"cat", category.category}, {"slices", category.slices}, {"total_ns", category.total_ns}});
   }
   const auto names = [](const std::vector<NameSummary>& entries) {
     auto list = nlohmann::ordered_json::array();

@@ -1,7 +1,6 @@
 #include "cli/terminal.h"
 
 #include <sys/ioctl.h>
-
 #include <time.h>
 #include <unistd.h>
 
@@ -101,7 +100,8 @@ ProgressDisplay::~ProgressDisplay() {
 
 std::string ProgressDisplay::line(size_t width, double seconds) const {
   const uint64_t total = progress_.total_bytes();
-  const uint64_t done = total == 0 ? progress_.done_bytes() : std::min(progress_.done_bytes(), total);
+  const uint64_t done =
+      total == 0 ? progress_.done_bytes() : std::min(progress_.done_bytes(), total);
   const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
   std::string text = what_ + ": ";
   if (total > 0) {
@@ -116,8 +116,9 @@ std::string ProgressDisplay::line(size_t width, double seconds) const {
   }
   text += fmt::format(", {}/s", bytes_text(static_cast<uint64_t>(rate)));
   if (total > done && rate > 0) {
-    text += fmt::format(", {} left",
-                        duration_text(static_cast<int64_t>(static_cast<double>(total - done) / rate * 1e9)));
+    text += fmt::format(
+        ", {} left",
+        duration_text(static_cast<int64_t>(static_cast<double>(total - done) / rate * 1e9)));
   }
   if (progress_.cancelled()) text += ", stopping";
   return width > 0 ? text.substr(0, width - 1) : text;

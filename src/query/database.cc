@@ -119,6 +119,13 @@ std::string column_alias(idx_t column) {
   return name;
 }
 
+std::string column_name(duckdb_prepared_statement prepared, idx_t column) {
+  const char* name = duckdb_prepared_statement_column_name(prepared, column);
+  std::string copy = name != nullptr ? name : "";
+  duckdb_free(const_cast<char*>(name));
+  return copy;
+}
+
 // The statement inside another one that casts what ResultChunk cannot show; "" when there is
 // nothing to cast.
 std::string with_casts(duckdb_prepared_statement prepared, std::string_view sql) {
@@ -126,13 +133,19 @@ std::string with_casts(duckdb_prepared_statement prepared, std::string_view sql)
   std::string names;
   bool any = false;
   const idx_t count = duckdb_prepared_statement_column_count(prepared);
+  const bool describes = starts_with_word(sql, "describe") || starts_with_word(sql, "desc") ||
+                         starts_with_word(sql, "show") || starts_with_word(sql, "summarize");
   for (idx_t i = 0; i < count; ++i) {
     const std::string name = column_alias(i);
     if (i > 0) select += ", ", names += ", ";
     const Reading reading = reading_of(duckdb_prepared_statement_column_type(prepared, i));
-    any |= reading != Reading::kDirect;
+    const std::string title = column_name(prepared, i);
+    // DESCRIBE writes every member of an ENUM into its column_type: hundreds of kernel names.
+    const bool long_type = describes && title == "column_type";
+    any |= reading != Reading::kDirect || long_type;
     names += name;
-    select += reading == Reading::kDirect     ? name
+    select += long_type                     ? "regexp_replace(" + name + ", '^ENUM.*', 'ENUM', 's')"
+              : reading == Reading::kDirect ? name
               : reading == Reading::kAsDouble ? "CAST(" + name + " AS DOUBLE)"
                                               : "CAST(" + name + " AS VARCHAR)";
   }
@@ -188,8 +201,8 @@ Status Database::State::open(const DatabaseOptions& options) {
     return Error{ErrorCode::kUnsupported, "cannot prepare SQL", "DuckDB",
                  "its vectors do not have 2,048 rows", "use a DuckDB with default settings"};
   }
-  const uint64_t memory =
-      std::max(options.memory_bytes == 0 ? half_of_memory() : options.memory_bytes, kSmallestMemory);
+  const uint64_t memory = std::max(
+      options.memory_bytes == 0 ? half_of_memory() : options.memory_bytes, kSmallestMemory);
   const unsigned threads = options.threads == 0 ? available_cpus() : options.threads;
   duckdb_config config;
   if (duckdb_create_config(&config) != DuckDBSuccess)
@@ -255,15 +268,14 @@ Status Database::State::add_runs(duckdb_connection connection) {
                    {"store", "store_bytes", "ranks", "tracks", "slices", "first_ns", "last_ns",
                     "schema_version", "info"}});
   const auto number = [&](Table table) { return std::to_string(store->rows(table)) + "::BIGINT"; };
-  return execute(
-      connection,
-      "CREATE VIEW main.runs AS SELECT " + quote_text(store->path()) + " AS store, " +
-          std::to_string(store->file_bytes()) + "::BIGINT AS store_bytes, " +
-          std::to_string(store->rank_count()) + "::BIGINT AS ranks, " + number(Table::kTracks) +
-          " AS tracks, " + number(Table::kSlices) +
-          " AS slices, min(first_ns) AS first_ns, max(last_ns) AS last_ns, " +
-          std::to_string(kSchemaVersion) + "::BIGINT AS schema_version, " +
-          quote_text(store->run_info_json()) + " AS info FROM ranks");
+  return execute(connection,
+                 "CREATE VIEW main.runs AS SELECT " + quote_text(store->path()) + " AS store, " +
+                     std::to_string(store->file_bytes()) + "::BIGINT AS store_bytes, " +
+                     std::to_string(store->rank_count()) + "::BIGINT AS ranks, " +
+                     number(Table::kTracks) + " AS tracks, " + number(Table::kSlices) +
+                     " AS slices, min(first_ns) AS first_ns, max(last_ns) AS last_ns, " +
+                     std::to_string(kSchemaVersion) + "::BIGINT AS schema_version, " +
+                     quote_text(store->run_info_json()) + " AS info FROM ranks");
 }
 
 Error Database::State::explain(const std::string& message, std::string_view sql,
@@ -279,8 +291,9 @@ Error Database::State::explain(const std::string& message, std::string_view sql,
             "raise the limit or ask for less"};
   }
   if (message.starts_with("Out of Memory Error")) {
-    return {ErrorCode::kLimit, "the query was stopped", "", "it needs more than its memory limit",
-            "raise the limit or ask for less; DuckDB says: " + message.substr(0, message.find('\n'))};
+    return {
+        ErrorCode::kLimit, "the query was stopped", "", "it needs more than its memory limit",
+        "raise the limit or ask for less; DuckDB says: " + message.substr(0, message.find('\n'))};
   }
   const std::string hint = nearest_name_hint(message, sql, names);
   return failed(hint.empty() ? message : message + "\n" + hint);
@@ -291,6 +304,8 @@ Status Database::State::prepare(std::string_view sql, QueryResult::State& state)
   if (statements.empty()) return failed("there is no statement in it");
   if (statements.size() > 1) return failed("one statement at a time, please: this has several");
   if (sql.find('\0') != std::string_view::npos) return failed("it contains a zero byte");
+  // DuckDB turns some PRAGMAs into SELECTs, which would hide them from the check below.
+  if (starts_with_word(statements[0], "pragma")) return not_a_query();
   if (!state.connection.open(database)) return failed("DuckDB gives no connection");
   duckdb_connection connection = state.connection.get();
   if (auto status = execute(connection, "BEGIN TRANSACTION READ ONLY"); !status) return status;
@@ -323,9 +338,7 @@ Result<std::unique_ptr<QueryResult>> Database::query(std::string_view sql,
   std::vector<ResultColumn> columns;
   const idx_t count = duckdb_prepared_statement_column_count(state->prepared.get());
   for (idx_t i = 0; i < count; ++i) {
-    const char* name = duckdb_prepared_statement_column_name(state->prepared.get(), i);
-    columns.push_back({name != nullptr ? name : "", ValueType::kText});
-    duckdb_free(const_cast<char*>(name));
+    columns.push_back({column_name(state->prepared.get(), i), ValueType::kText});
   }
   const std::string cast = with_casts(state->prepared.get(), split_statements(sql)[0]);
   if (!cast.empty()) {
@@ -360,20 +373,19 @@ Status Database::write_parquet(std::string_view sql, const std::string& path,
   std::string names;
   const idx_t count = duckdb_prepared_statement_column_count(state.prepared.get());
   for (idx_t i = 0; i < count; ++i) {
-    const char* name = duckdb_prepared_statement_column_name(state.prepared.get(), i);
     const std::string own = column_alias(i);
     const bool wide =
         duckdb_prepared_statement_column_type(state.prepared.get(), i) == DUCKDB_TYPE_HUGEINT;
     if (i > 0) select += ", ", names += ", ";
     select += wide ? "CAST(" + own + " AS BIGINT)" : own;
     select += " AS ";
-    select += quote_name(name != nullptr ? name : own);
+    select += quote_name(column_name(state.prepared.get(), i));
     names += own;
-    duckdb_free(const_cast<char*>(name));
   }
   const std::string copy = "COPY (SELECT " + select + " FROM (\n" +
                            std::string(split_statements(sql)[0]) + "\n) AS t(" + names + ")) TO " +
-                           quote_text(path) + " (FORMAT parquet, COMPRESSION zstd)";
+                           quote_text(path) +
+                           " (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)";
   if (auto message = state.prepared.prepare(state.connection.get(), copy))
     return state_->explain(*message, sql, nullptr, limits);
   QueryWatch watch(state.connection.get(), limits);

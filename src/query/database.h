@@ -22,13 +22,13 @@
 namespace stepscope {
 
 struct DatabaseOptions {
-  uint64_t memory_bytes = 0;  // 0: half of the machine's memory
-  unsigned threads = 0;       // 0: every CPU this process may use
+  uint64_t memory_bytes = 0;                // 0: half of the machine's memory
+  unsigned threads = 0;                     // 0: every CPU this process may use
   std::vector<std::string> writable_paths;  // files that write_parquet() will make
 };
 
 struct QueryLimits {
-  double seconds = 0;  // 0: no limit
+  double seconds = 0;                  // 0: no limit
   const Progress* progress = nullptr;  // its cancel() ends the query
 };
 

@@ -127,7 +127,8 @@ Result<const ResultChunk*> QueryResult::next() {
 std::string int128_text(Int128 value) {
   if (value == 0) return "0";
   const bool negative = value < 0;
-  auto left = negative ? -static_cast<unsigned __int128>(value) : static_cast<unsigned __int128>(value);
+  auto left =
+      negative ? -static_cast<unsigned __int128>(value) : static_cast<unsigned __int128>(value);
   std::string digits;
   for (; left > 0; left /= 10) digits += static_cast<char>('0' + static_cast<int>(left % 10));
   if (negative) digits += '-';

@@ -20,9 +20,9 @@ namespace stepscope {
 using Int128 = __int128;
 
 enum class ValueType : uint8_t {
-  kBool,     // as 0 or 1 among the integers
+  kBool,  // as 0 or 1 among the integers
   kInt64,
-  kInt128,   // sums of 64-bit integers, unsigned 64-bit
+  kInt128,  // sums of 64-bit integers, unsigned 64-bit
   kFloat64,
   kText,
 };

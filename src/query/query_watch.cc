@@ -25,8 +25,8 @@ void QueryWatch::run(duckdb_connection connection, QueryLimits limits) {
   constexpr auto kPoll = std::chrono::milliseconds(20);  // a signal handler can only set a flag
   // A limit of years is no limit, and must not overflow the clock.
   const double seconds = limits.seconds > 0 ? std::min(limits.seconds, 1e9) : 1e9;
-  const auto deadline =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                           std::chrono::duration<double>(seconds));
   std::unique_lock lock(mutex_);
   while (!over_) {
     if (Clock::now() >= deadline) timed_out_ = true;

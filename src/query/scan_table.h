@@ -23,8 +23,8 @@ namespace stepscope {
 struct ScanColumn {
   std::string name;
   Type type = Type::kInt64;
-  bool is_args = false;                   // text that is fetched row by row
-  const StringEnum* members = nullptr;    // text that SQL sees as an ENUM
+  bool is_args = false;                 // text that is fetched row by row
+  const StringEnum* members = nullptr;  // text that SQL sees as an ENUM
 };
 
 // Room for one block, owned by the thread that reads.

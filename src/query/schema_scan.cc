@@ -38,8 +38,8 @@ class SchemaScan final : public ScanTable {
     const TableSpec& spec = table_spec(table);
     name_ = spec.name;
     rows_ = reader_.rows();
-    const bool of_slices = table == Table::kSlices || table == Table::kTotalsByName ||
-                           table == Table::kTotalsByStep;
+    const bool of_slices =
+        table == Table::kSlices || table == Table::kTotalsByName || table == Table::kTotalsByStep;
     for (const Column& column : spec.columns) {
       ScanColumn& scan = columns_.emplace_back();
       scan.name = column.name;

@@ -92,9 +92,9 @@ class SourceScan final : public ScanTable {
     int64_t* values = state.values.get();
     const Type wanted = columns_[column].type;
     Type stored = wanted;
-    const size_t source = column == 0                           ? kAbsent
+    const size_t source = column == 0                       ? kAbsent
                           : column - 1 < part.places.size() ? part.places[column - 1]
-                                                                : kAbsent;
+                                                            : kAbsent;
     if (column == 0) {
       std::fill_n(values, place.rows, store_.rank_number(part.rank));
     } else if (source == kAbsent) {

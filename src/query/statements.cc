@@ -83,4 +83,20 @@ std::vector<std::string_view> split_statements(std::string_view sql) {
   return statements;
 }
 
+bool starts_with_word(std::string_view statement, std::string_view word) {
+  size_t at = 0;
+  for (bool found = false; at < statement.size();) {
+    const size_t end = token_end(statement, at, found);
+    if (found) break;
+    at = end;
+  }
+  const std::string_view rest = statement.substr(at);
+  if (rest.size() < word.size()) return false;
+  for (size_t i = 0; i < word.size(); ++i) {
+    if ((rest[i] | 32) != word[i]) return false;
+  }
+  return rest.size() == word.size() || ((rest[word.size()] | 32) < 'a') ||
+         ((rest[word.size()] | 32) > 'z');
+}
+
 }  // namespace stepscope

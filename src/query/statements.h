@@ -12,6 +12,9 @@ namespace stepscope {
 // grammar for that: whether a piece is good SQL is DuckDB's to say.
 std::vector<std::string_view> split_statements(std::string_view sql);
 
+// Whether the first word after blanks and comments is `word` (in lower case), in any case.
+bool starts_with_word(std::string_view statement, std::string_view word);
+
 }  // namespace stepscope
 
 #endif  // STEPSCOPE_QUERY_STATEMENTS_H_

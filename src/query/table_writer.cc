@@ -24,7 +24,8 @@ Character next_character(std::string_view text) {
   size_t bytes = first < 0x80 ? 1 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1;
   bytes = std::min(bytes, text.size());
   uint32_t code = bytes == 1 ? first : first & (0xFF >> (bytes + 1));
-  for (size_t i = 1; i < bytes; ++i) code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3F);
+  for (size_t i = 1; i < bytes; ++i)
+    code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3F);
   const bool combining = (code >= 0x300 && code <= 0x36F) || (code >= 0x200B && code <= 0x200F) ||
                          (code >= 0xFE00 && code <= 0xFE0F);
   const bool wide = (code >= 0x1100 && code <= 0x115F) || (code >= 0x2E80 && code <= 0xA4CF) ||
@@ -110,7 +111,8 @@ class Table {
   Status add(const ResultChunk& chunk) {
     for (size_t row = 0; row < chunk.rows(); ++row) {
       std::vector<std::string>& cells = pending_.emplace_back();
-      for (size_t i = 0; i < columns_.size(); ++i) cells.push_back(cell(columns_[i], chunk, i, row));
+      for (size_t i = 0; i < columns_.size(); ++i)
+        cells.push_back(cell(columns_[i], chunk, i, row));
     }
     rows_ += chunk.rows();
     return pending_.size() >= kRowsForWidths ? flush() : Status();

@@ -151,11 +151,12 @@ void fill_sample_rank(RankBuilder& rank, int64_t number, int64_t world_size) {
   SourceTable table;
   table.name = "op_statistic";
   table.doc = "op_statistic.csv";
-  table.columns.push_back({"OP Type", Type::kText, {strings.intern("MatMul"), strings.intern("Add")}});
+  table.columns.push_back(
+      {"OP Type", Type::kText, {strings.intern("MatMul"), strings.intern("Add")}});
   table.columns.push_back({"Count", Type::kInt64, {3, kNull}});
   if (number > 0) {
-    table.columns.push_back({"Ratio(%)", Type::kFloat64,
-                             {std::bit_cast<int64_t>(12.5), std::bit_cast<int64_t>(0.25)}});
+    table.columns.push_back(
+        {"Ratio(%)", Type::kFloat64, {std::bit_cast<int64_t>(12.5), std::bit_cast<int64_t>(0.25)}});
   }
   rank.source_tables.push_back(std::move(table));
 }
