@@ -4,8 +4,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,35 +14,9 @@
 #include "importers/import_run.h"
 #include "store/store_reader.h"
 #include "store/table_reader.h"
+#include "tests/support/temporary_folder.h"
 
 namespace stepscope::testing {
-
-// A folder that is removed with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern =
-        (std::filesystem::temp_directory_path() / "stepscope-test-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) std::abort();
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string path(const std::string& name = "") const {
-    return name.empty() ? path_ : path_ + "/" + name;
-  }
-  std::string write(const std::string& name, std::string_view text) const {
-    const std::filesystem::path file = path(name);
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file, std::ios::binary) << text;
-    return file.string();
-  }
-
- private:
-  std::string path_;
-};
 
 // The folder of shared data, "" when this machine has none.
 inline std::string shared_data() {
