@@ -624,7 +624,8 @@ void EventMapper::map_flow(const ChromeEvent& event, const Category& cat, FlowPh
   FlowRecord flow;
   flow.ts_ns = ts_ns;
   flow.kind = cat.id;
-  flow.id = text(event.id);
+  const auto number = fast_integer(event.id);
+  flow.id = number && *number >= 0 ? static_cast<uint64_t>(*number) : kTextFlowId | text(event.id);
   flow.phase = phase;
   flow.track = special_track({text(event.pid), text(event.tid), kNoString, false, false});
   chunk_->flows.push_back(flow);
