@@ -14,8 +14,8 @@ namespace {
 constexpr int kRichnessWithTasks = 100;
 constexpr int kRichnessWithoutTasks = 10;
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
-constexpr std::string_view kTablesOfAscend[] = {"TASK", "CANN_API", "PYTORCH_API", "STRING_IDS",
-                                                "StepTraceTime", "CommAnalyzerTime"};
+constexpr std::string_view kTablesOfAscend[] = {"TASK",       "CANN_API",      "PYTORCH_API",
+                                                "STRING_IDS", "StepTraceTime", "CommAnalyzerTime"};
 
 bool is_ascend_database(const SqliteFile& file) {
   return std::any_of(std::begin(kTablesOfAscend), std::end(kTablesOfAscend),
@@ -53,8 +53,7 @@ int richness_of(const std::vector<std::string>& databases) {
 
 void add_source(const SqliteFile& file, std::string_view role, int64_t rows, RankBuilder& rank) {
   const auto stamp = stamp_file(file.path());
-  rank.sources.push_back(
-      {file.path(), stamp.ok() ? *stamp : FileStamp{}, std::string(role), rows});
+  rank.sources.push_back({file.path(), stamp.ok() ? *stamp : FileStamp{}, std::string(role), rows});
 }
 
 }  // namespace
@@ -87,8 +86,8 @@ bool AscendDbImporter::probe_file(const std::string& path, std::string_view head
   candidate.unit = path;
   candidate.rank = recording.rank;
   candidate.rank_inferred = recording.rank_inferred;
-  candidate.richness = file.ok() && file->has_table("TASK") ? kRichnessWithTasks
-                                                            : kRichnessWithoutTasks;
+  candidate.richness =
+      file.ok() && file->has_table("TASK") ? kRichnessWithTasks : kRichnessWithoutTasks;
   candidate.bytes = total_bytes({path});
   found.push_back(std::move(candidate));
   return true;

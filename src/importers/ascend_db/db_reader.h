@@ -50,11 +50,11 @@ class DbReader {
 
   // names.cc
   void read_names();
-  StringId string(int64_t id) const;           // kEmptyString when unknown
-  StringId known_string(int64_t id) const;     // kNoString when missing or N/A
-  StringId without_quotes(int64_t id);         // shapes are stored with quotes around them
+  StringId string(int64_t id) const;        // kEmptyString when unknown
+  StringId known_string(int64_t id) const;  // kNoString when missing or N/A
+  StringId without_quotes(int64_t id);      // shapes are stored with quotes around them
   StringId enumerated(std::string_view table, int64_t id);  // kNoString when unknown
-  StringId group_name(int64_t id);             // the hash that all files use for the group
+  StringId group_name(int64_t id);  // the hash that all files use for the group
   TrackId host_track(std::string_view process, int64_t global_tid);
   TrackId lane(std::string_view process, const std::string& thread, TrackKind kind, int64_t device,
                int64_t stream = kNull);
@@ -109,8 +109,8 @@ class DbReader {
 
   std::unordered_map<int64_t, std::vector<int64_t>> connections_;  // framework id: all its links
   std::unordered_map<int64_t, int64_t> framework_of_launch_;       // launch: framework id
-  std::unordered_map<int64_t, std::pair<TrackId, int64_t>> launches_;          // by connection
-  std::unordered_map<int64_t, std::pair<TrackId, int64_t>> framework_calls_;   // by framework id
+  std::unordered_map<int64_t, std::pair<TrackId, int64_t>> launches_;         // by connection
+  std::unordered_map<int64_t, std::pair<TrackId, int64_t>> framework_calls_;  // by framework id
   struct Link {
     TrackId track;
     int64_t ts_ns;

@@ -45,8 +45,7 @@ void DbReader::read_compute_info() {
   TableScan row(file_, "COMPUTE_TASK_INFO",
                 {"globalTaskId", "name", "taskType", "opType", "inputShapes", "inputDataTypes",
                  "outputShapes", renamed ? "blockNum" : "blockDim",
-                 renamed ? "mixBlockNum" : "mixBlockDim", "opState",
-                 renamed ? "blockDim" : ""},
+                 renamed ? "mixBlockNum" : "mixBlockDim", "opState", renamed ? "blockDim" : ""},
                 rank_.quality);
   while (row.next()) {
     const int64_t task = row.integer(0);
@@ -77,8 +76,7 @@ void DbReader::read_copies() {
   known_tables_.insert("MEMCPY_INFO");
   TableScan row(file_, "MEMCPY_INFO", {"globalTaskId", "size", "memcpyOperation"}, rank_.quality);
   while (row.next()) {
-    copies_[row.integer(0)] = {row.integer(1),
-                               enumerated("ENUM_MEMCPY_OPERATION", row.integer(2))};
+    copies_[row.integer(0)] = {row.integer(1), enumerated("ENUM_MEMCPY_OPERATION", row.integer(2))};
   }
   rows_ += row.rows();
 }
@@ -121,8 +119,9 @@ void DbReader::read_communication_operations() {
     }
     const int number =
         group_numbers_.try_emplace(group, static_cast<int>(group_numbers_.size())).first->second;
-    const TrackId track = lane("Communication", "Group " + std::to_string(number) + " Communication",
-                               TrackKind::kCommunication, row.integer_or(10, only_device_));
+    const TrackId track =
+        lane("Communication", "Group " + std::to_string(number) + " Communication",
+             TrackKind::kCommunication, row.integer_or(10, only_device_));
     rank_.add_slice(track, slice);
     add_arrow("HostToDevice", connection, track, slice.ts_ns);
     add_arrow("async_npu", connection, track, slice.ts_ns);

@@ -218,9 +218,9 @@ void DbReader::read_overlap_lanes() {
     SliceRecord slice;
     if (!span(row, 0, 1, slice, "OVERLAP_ANALYSIS")) continue;
     slice.name = rank_.strings.intern(kNames[type]);
-    rank_.add_slice(lane("Overlap Analysis", std::string(kNames[type]), TrackKind::kAnalysis,
-                         row.integer(3)),
-                    slice);
+    rank_.add_slice(
+        lane("Overlap Analysis", std::string(kNames[type]), TrackKind::kAnalysis, row.integer(3)),
+        slice);
   }
   rows_ += row.rows();
 }

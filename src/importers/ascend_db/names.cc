@@ -119,9 +119,9 @@ bool DbReader::span(const TableScan& row, int start, int end, SliceRecord& slice
                     std::string_view table) {
   slice.ts_ns = row.integer(start);
   if (slice.ts_ns == kNull) {
-    rank_.quality.add(QualityCode::kUnparsableEvent, std::string(table) + " row " +
-                                                         std::to_string(row.rows()) +
-                                                         " has no start time");
+    rank_.quality.add(
+        QualityCode::kUnparsableEvent,
+        std::string(table) + " row " + std::to_string(row.rows()) + " has no start time");
     return false;
   }
   const int64_t end_ns = row.integer(end);

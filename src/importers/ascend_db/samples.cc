@@ -16,7 +16,7 @@ using nlohmann::json;
 // A table of samples: rows with a time, columns that name the series, everything else a value.
 struct CounterTable {
   std::string_view table;
-  std::string_view process;  // the word that the text form uses
+  std::string_view process;                // the word that the text form uses
   std::array<std::string_view, 2> series;  // "" none; a leading '$' means interned text
   std::string_view unit;                   // of all values, "" when they differ or have none
 };
@@ -98,10 +98,10 @@ void DbReader::read_info() {
 void DbReader::read_memory() {
   known_tables_.insert({"MEMORY_RECORD", "OP_MEMORY", "NPU_OP_MEM"});
   const StringId npu = rank_.strings.intern("NPU");
-  TableScan row(file_, "MEMORY_RECORD",
-                {"component", "timestamp", "totalAllocated", "totalReserved", "totalActive",
-                 "deviceId"},
-                rank_.quality);
+  TableScan row(
+      file_, "MEMORY_RECORD",
+      {"component", "timestamp", "totalAllocated", "totalReserved", "totalActive", "deviceId"},
+      rank_.quality);
   while (row.next()) {
     MemoryRecord record;
     record.component = known_string(row.integer(0));

@@ -1,12 +1,13 @@
 #include "importers/ascend_db/sqlite_file.h"
 
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+
+#include <sqlite3.h>
 
 #include "base/decimal.h"
 #include "base/file.h"
@@ -57,7 +58,7 @@ Status check_settled(const std::string& path) {
   };
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor >= 0) {
-    struct flock lock {};
+    struct flock lock{};
     lock.l_type = F_RDLCK;
     lock.l_whence = SEEK_SET;
     lock.l_start = kLockStart;

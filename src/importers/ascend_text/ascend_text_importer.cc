@@ -59,8 +59,8 @@ bool AscendTextImporter::probe_file(const std::string& path, std::string_view he
                                     std::vector<Candidate>& found) const {
   if (!looks_like_chrome_trace(head)) return false;
   const std::string name = std::filesystem::path(path).filename().string();
-  const bool named = name == "trace_view.json" ||
-                     (name.starts_with("msprof") && name.ends_with(".json"));
+  const bool named =
+      name == "trace_view.json" || (name.starts_with("msprof") && name.ends_with(".json"));
   const bool telling = head.find("\"Ascend Hardware\"") != std::string_view::npos ||
                        head.find("\"async_npu\"") != std::string_view::npos;
   if (!named && !telling) return false;

@@ -1,6 +1,6 @@
 // Importer for the text form of Ascend recordings: *_ascend_pt, *_ascend_ms, ASCEND_PROFILER_OUTPUT
-// and PROF_* folders with trace_view.json or msprof_*.json and the CSV and JSON tables beside it, in
-// the spellings of 2023 to now.
+// and PROF_* folders with trace_view.json or msprof_*.json and the CSV and JSON tables beside it,
+// in the spellings of 2023 to now.
 //
 // Richness: 90 with a timeline, 20 with tables only. A database with tasks (100) is preferred, one
 // without (10) is not; see ascend_db.

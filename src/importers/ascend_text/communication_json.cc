@@ -97,8 +97,8 @@ Status walk(const std::string& path, Visit visit) {
 
 void add_file(const std::string& path, std::string_view role, size_t rows, RankBuilder& rank) {
   const auto stamp = stamp_file(path);
-  rank.sources.push_back({path, stamp.ok() ? *stamp : FileStamp{}, std::string(role),
-                          static_cast<int64_t>(rows)});
+  rank.sources.push_back(
+      {path, stamp.ok() ? *stamp : FileStamp{}, std::string(role), static_cast<int64_t>(rows)});
 }
 
 }  // namespace

@@ -11,13 +11,37 @@ namespace {
 constexpr int64_t kNearNs = 500;
 
 // Columns that have a place of their own; every other column is a hardware counter.
-constexpr std::string_view kPlaced[] = {
-    "Step Id", "Step ID", "Device_id", "Model Name", "Model ID", "Task ID", "Stream ID", "Infer ID",
-    "Name", "Op Name", "Type", "OP Type", "Accelerator Core", "Task Type", "Start Time(us)",
-    "Task Start Time(us)", "Duration(us)", "Task Duration(us)", "Wait Time(us)",
-    "Task Wait Time(us)", "Block Dim", "Block Num", "Mix Block Dim", "Mix Block Num",
-    "Input Shapes", "Input Data Types", "Input Formats", "Output Shapes", "Output Data Types",
-    "Output Formats", "Context ID"};
+constexpr std::string_view kPlaced[] = {"Step Id",
+                                        "Step ID",
+                                        "Device_id",
+                                        "Model Name",
+                                        "Model ID",
+                                        "Task ID",
+                                        "Stream ID",
+                                        "Infer ID",
+                                        "Name",
+                                        "Op Name",
+                                        "Type",
+                                        "OP Type",
+                                        "Accelerator Core",
+                                        "Task Type",
+                                        "Start Time(us)",
+                                        "Task Start Time(us)",
+                                        "Duration(us)",
+                                        "Task Duration(us)",
+                                        "Wait Time(us)",
+                                        "Task Wait Time(us)",
+                                        "Block Dim",
+                                        "Block Num",
+                                        "Mix Block Dim",
+                                        "Mix Block Num",
+                                        "Input Shapes",
+                                        "Input Data Types",
+                                        "Input Formats",
+                                        "Output Shapes",
+                                        "Output Data Types",
+                                        "Output Formats",
+                                        "Context ID"};
 
 bool is_number(std::string_view text) {
   if (text.empty()) return false;
@@ -115,17 +139,16 @@ void KernelTable::read(const std::string& path, RankBuilder& rank) {
 }
 
 void KernelTable::finish() {
-  std::stable_sort(rows_.begin(), rows_.end(), [](const KernelRow& a, const KernelRow& b) {
-    return a.start_ns < b.start_ns;
-  });
+  std::stable_sort(rows_.begin(), rows_.end(),
+                   [](const KernelRow& a, const KernelRow& b) { return a.start_ns < b.start_ns; });
 }
 
 KernelRow* KernelTable::take(int64_t start_ns, std::string_view name, const StringPool& strings) {
   KernelRow* best = nullptr;
   int64_t best_distance = kNearNs + 1;
-  auto at = std::lower_bound(
-      rows_.begin(), rows_.end(), start_ns - kNearNs,
-      [](const KernelRow& row, int64_t value) { return row.start_ns < value; });
+  auto at =
+      std::lower_bound(rows_.begin(), rows_.end(), start_ns - kNearNs,
+                       [](const KernelRow& row, int64_t value) { return row.start_ns < value; });
   for (; at != rows_.end() && at->start_ns <= start_ns + kNearNs; ++at) {
     if (at->taken) continue;
     const std::string_view other = strings.view(at->name);

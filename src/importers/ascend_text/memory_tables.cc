@@ -79,9 +79,9 @@ class MemoryTables {
       }
       const int64_t amount = bytes(csv, size);
       if (amount == kNull || (allocated_ns == kNull && released_ns == kNull)) {
-        rank_.quality.add(QualityCode::kUnparsableEvent,
-                          csv.path() + " line " + std::to_string(csv.line()) +
-                              " has no size or no time");
+        rank_.quality.add(
+            QualityCode::kUnparsableEvent,
+            csv.path() + " line " + std::to_string(csv.line()) + " has no size or no time");
         continue;
       }
       if (allocated_ns != kNull && amount >= 0) {

@@ -14,16 +14,53 @@ namespace stepscope {
 namespace {
 
 // Tables whose columns this version knows; others are kept and counted.
-constexpr std::string_view kKnownTables[] = {
-    "aicpu", "aicpu_mi", "ai_core_utilization", "ai_vector_core_utilization", "api_statistic",
-    "ccu_channel", "ccu_mission", "communication_statistic", "cpu_usage", "data_preprocess",
-    "dataset", "ddr", "dp", "dvpp", "fusion_op", "hbm", "hccs", "host_cpu_usage",
-    "host_disk_usage", "host_mem_usage", "host_network_usage", "kernel_details", "l2_cache",
-    "llc_read_write", "memory_record", "minddata_pipeline_raw", "minddata_pipeline_summary",
-    "msprof_tx", "nic", "npu_mem", "npu_module_mem", "op_statistic", "op_summary",
-    "operator_details", "operator_memory", "os_runtime_statistic", "pcie", "process_cpu_usage",
-    "process_mem", "roce", "soc_pmu", "static_op_mem", "step_trace", "step_trace_time", "sys_mem",
-    "task_time", "ub"};
+constexpr std::string_view kKnownTables[] = {"aicpu",
+                                             "aicpu_mi",
+                                             "ai_core_utilization",
+                                             "ai_vector_core_utilization",
+                                             "api_statistic",
+                                             "ccu_channel",
+                                             "ccu_mission",
+                                             "communication_statistic",
+                                             "cpu_usage",
+                                             "data_preprocess",
+                                             "dataset",
+                                             "ddr",
+                                             "dp",
+                                             "dvpp",
+                                             "fusion_op",
+                                             "hbm",
+                                             "hccs",
+                                             "host_cpu_usage",
+                                             "host_disk_usage",
+                                             "host_mem_usage",
+                                             "host_network_usage",
+                                             "kernel_details",
+                                             "l2_cache",
+                                             "llc_read_write",
+                                             "memory_record",
+                                             "minddata_pipeline_raw",
+                                             "minddata_pipeline_summary",
+                                             "msprof_tx",
+                                             "nic",
+                                             "npu_mem",
+                                             "npu_module_mem",
+                                             "op_statistic",
+                                             "op_summary",
+                                             "operator_details",
+                                             "operator_memory",
+                                             "os_runtime_statistic",
+                                             "pcie",
+                                             "process_cpu_usage",
+                                             "process_mem",
+                                             "roce",
+                                             "soc_pmu",
+                                             "static_op_mem",
+                                             "step_trace",
+                                             "step_trace_time",
+                                             "sys_mem",
+                                             "task_time",
+                                             "ub"};
 
 bool is_known(std::string_view table) {
   return std::find(std::begin(kKnownTables), std::end(kKnownTables), table) !=
@@ -53,8 +90,7 @@ int64_t widen(int64_t value, Type from, Type to, RankBuilder& rank) {
   const double number =
       from == Type::kFloat64 ? std::bit_cast<double>(value) : static_cast<double>(value);
   if (to == Type::kFloat64) return std::bit_cast<int64_t>(number);
-  const std::string text =
-      from == Type::kFloat64 ? std::to_string(number) : std::to_string(value);
+  const std::string text = from == Type::kFloat64 ? std::to_string(number) : std::to_string(value);
   return rank.strings.intern(text);
 }
 
@@ -73,8 +109,9 @@ const SourceTable* find_source_table(const RankBuilder& rank, std::string_view n
 }
 
 void add_source_table(SourceTable table, RankBuilder& rank) {
-  const auto same = std::find_if(rank.source_tables.begin(), rank.source_tables.end(),
-                                 [&](const SourceTable& other) { return other.name == table.name; });
+  const auto same =
+      std::find_if(rank.source_tables.begin(), rank.source_tables.end(),
+                   [&](const SourceTable& other) { return other.name == table.name; });
   if (same == rank.source_tables.end()) {
     rank.source_tables.push_back(std::move(table));
     return;
@@ -160,14 +197,20 @@ void apply_communication_times(RankBuilder& rank) {
   if (summaries.empty()) return;
   for (TrackId track = 0; track < rank.track_count(); ++track) {
     for (const SliceRecord& slice : rank.slices(track)) {
-      if (slice.kind != SliceKind::kKernel || slice.detail == kNoDetail) continue;
-      const uint32_t communication = rank.kernel(slice.detail).communication;
-      const auto found = summaries.find(slice.name);
-      if (communication == kNoDetail || found == summaries.end()) continue;
-      CommunicationDetail& detail = rank.communication(communication);
+      uint32_t index = kNoDetail;
+      if (slice.kind == SliceKind::kCommunication) index = slice.detail;
+      if (slice.kind == SliceKind::kKernel && slice.detail != kNoDetail) {
+        index = rank.kernel(slice.detail).communication;
+      }
+      if (index == kNoDetail) continue;
+      CommunicationDetail& detail = rank.communication(index);
+      const bool is_task = detail.of_name != kNoString;
+      const auto found = summaries.find(is_task ? detail.of_name : slice.name);
+      if (found == summaries.end()) continue;
+      if (found->second.group != kNoString) detail.group = found->second.group;
+      if (is_task) continue;
       detail.wait_ns = found->second.wait_ns;
       detail.transit_ns = found->second.transit_ns;
-      if (detail.group == kNoString) detail.group = found->second.group;
     }
   }
 }

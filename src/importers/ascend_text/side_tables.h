@@ -24,8 +24,8 @@ Status keep_communication_matrix_json(const std::string& path, RankBuilder& rank
 void add_source_table(SourceTable table, RankBuilder& rank);
 const SourceTable* find_source_table(const RankBuilder& rank, std::string_view name);
 
-// Wait and transit time, and group, of collectives whose operation the communication summary (JSON
-// or database) names.
+// Wait and transit time of collectives, and the group of them and their transfers, where the
+// communication summary (JSON or database) names the operation.
 void apply_communication_times(RankBuilder& rank);
 
 }  // namespace stepscope

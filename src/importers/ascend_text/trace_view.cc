@@ -13,10 +13,28 @@ namespace {
 constexpr int64_t kInvalid32 = 0xFFFFFFFF;
 
 // Counter processes; their slices, if any, stay as they are.
-constexpr std::string_view kCounterProcesses[] = {
-    "AI Core Freq", "HBM", "LLC", "NPU MEM", "Stars Soc Info", "Stars Chip Trans", "Acc PMU", "QoS",
-    "PCle", "PCIe", "HCCS", "SIO", "NIC", "RoCE", "DDR", "CPU Usage", "Memory Usage",
-    "Network Usage", "Disk Usage", "NPU module memory", "UB", "Biu Perf"};
+constexpr std::string_view kCounterProcesses[] = {"AI Core Freq",
+                                                  "HBM",
+                                                  "LLC",
+                                                  "NPU MEM",
+                                                  "Stars Soc Info",
+                                                  "Stars Chip Trans",
+                                                  "Acc PMU",
+                                                  "QoS",
+                                                  "PCle",
+                                                  "PCIe",
+                                                  "HCCS",
+                                                  "SIO",
+                                                  "NIC",
+                                                  "RoCE",
+                                                  "DDR",
+                                                  "CPU Usage",
+                                                  "Memory Usage",
+                                                  "Network Usage",
+                                                  "Disk Usage",
+                                                  "NPU module memory",
+                                                  "UB",
+                                                  "Biu Perf"};
 
 int64_t number_after(std::string_view text, std::string_view word) {
   const size_t at = text.find(word);
@@ -115,9 +133,10 @@ void TraceView::finish_framework(TrackId track) {
     }
     if (slice.kind == SliceKind::kOp) {
       if (slice.detail == kNoDetail) continue;
-      OpDetail& detail = rank_.op(slice.detail);
+      OpDetail detail = rank_.op(slice.detail);  // shared with other slices, so a copy
       if (detail.sequence != kNull && detail.sequence < 0) detail.sequence = kNull;
       if (detail.forward_thread == 0) detail.forward_thread = kNull;
+      slice.detail = rank_.add_op(detail);
     } else if (slice.kind == SliceKind::kOther) {
       slice.detail = kNoDetail;
       slice.correlation = kNoId;  // numbers the task queue's entries, not launches
@@ -149,8 +168,9 @@ void TraceView::finish_hardware(TrackId track) {
   const bool has_table = !kernels_.empty();
   for (SliceRecord& slice : rank_.slices(track)) {
     if (slice.kind != SliceKind::kOther) continue;
-    if (slice.detail == kNoDetail) slice.detail = rank_.add_kernel({});
-    KernelDetail& detail = rank_.kernel(slice.detail);
+    KernelDetail detail;  // those of slices may be shared, so a copy
+    if (slice.detail != kNoDetail) detail = rank_.kernel(slice.detail);
+    slice.detail = kNoDetail;
     detail.communication = kNoDetail;
     const std::string_view name = rank_.strings.view(slice.name);
     const std::string_view type =
@@ -165,31 +185,29 @@ void TraceView::finish_hardware(TrackId track) {
       slice.kind = SliceKind::kKernel;
     } else if (!has_table && is_compute_task_type(type)) {
       slice.kind = SliceKind::kKernel;
-    } else {
-      slice.detail = kNoDetail;  // events, notifies and the transfers of collectives
     }
+    // Events, notifies and the transfers of collectives stay plain slices.
+    if (slice.kind == SliceKind::kKernel) slice.detail = rank_.add_kernel(detail);
   }
 }
 
-void TraceView::finish_operation(SliceRecord& slice) {
-  if (slice.detail == kNoDetail) slice.detail = rank_.add_kernel({});
-  uint32_t index = rank_.kernel(slice.detail).communication;
-  if (index == kNoDetail) {
-    index = rank_.add_communication({});
-    rank_.kernel(slice.detail).communication = index;
-  }
-  KernelDetail& kernel = rank_.kernel(slice.detail);
+void TraceView::finish_operation(SliceRecord& slice, StringId group) {
+  KernelDetail kernel;
+  if (slice.detail != kNoDetail) kernel = rank_.kernel(slice.detail);
+  if (kernel.communication == kNoDetail) kernel.communication = rank_.add_communication({});
   kernel.type = rank_.strings.intern("COMMUNICATION");
   if (const KernelRow* row =
           kernels_.take(slice.ts_ns, rank_.strings.view(slice.name), rank_.strings)) {
     use_row(*row, kernel);
   }
   kernel.work_class = WorkClass::kCommunication;
-  CommunicationDetail& detail = rank_.communication(index);
+  CommunicationDetail& detail = rank_.communication(kernel.communication);
   detail.level = rank_.strings.intern("op");
+  detail.group = group;
   detail.data_type = valid_type(detail.data_type, rank_);
   describe_collective(slice.name, detail, rank_);
   slice.kind = SliceKind::kKernel;
+  slice.detail = rank_.add_kernel(kernel);
   if (slice.cat == kEmptyString) slice.cat = rank_.strings.intern("communication");
 }
 
@@ -237,15 +255,15 @@ void TraceView::finish_communication() {
     const StringId name = rank_.strings.intern(std::string(thread.substr(0, thread.find(" Comm"))));
     groups[rank_.track(id).pid].push_back({tid_of(id), id, name});
     for (SliceRecord& slice : rank_.slices(id)) {
-      if (slice.kind == SliceKind::kOther) finish_operation(slice);
+      if (slice.kind == SliceKind::kOther) finish_operation(slice, name);
     }
     auto& slices = rank_.slices(id);
-    std::stable_sort(slices.begin(), slices.end(), [](const SliceRecord& a, const SliceRecord& b) {
-      return a.ts_ns < b.ts_ns;
-    });
+    std::stable_sort(slices.begin(), slices.end(),
+                     [](const SliceRecord& a, const SliceRecord& b) { return a.ts_ns < b.ts_ns; });
   }
   for (auto& [pid, list] : groups) {
-    std::sort(list.begin(), list.end(), [](const Group& a, const Group& b) { return a.tid < b.tid; });
+    std::sort(list.begin(), list.end(),
+              [](const Group& a, const Group& b) { return a.tid < b.tid; });
   }
   for (TrackId id = 0; id < rank_.track_count(); ++id) {
     if (layers_[id] != Layer::kCommunication || !is_plane(id)) continue;
@@ -265,7 +283,7 @@ void TraceView::finish_communication() {
           whole = (after - 1)->name;
         }
       }
-      finish_transfer(slice, kNoString, whole);
+      finish_transfer(slice, group == nullptr ? kNoString : group->name, whole);
     }
   }
 }

@@ -40,7 +40,7 @@ class TraceView {
   void finish_runtime(TrackId track);
   void finish_hardware(TrackId track);
   void finish_communication();
-  void finish_operation(SliceRecord& slice);
+  void finish_operation(SliceRecord& slice, StringId group);
   void finish_transfer(SliceRecord& slice, StringId group, StringId whole);
   void use_row(const KernelRow& row, KernelDetail& detail) const;
   void link_operators();

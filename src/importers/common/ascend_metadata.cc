@@ -85,7 +85,8 @@ void read_ascend_metadata(const AscendRecording& recording, RankBuilder& rank) {
   }
   if (!versions.empty()) info.versions_json = dump(versions);
   if (!parallel.empty()) info.parallel_json = dump(parallel);
-  const int64_t world = integer_in(parallel.value("distributed_args", json::object()), "world_size");
+  const int64_t world =
+      integer_in(parallel.value("distributed_args", json::object()), "world_size");
   const int64_t rank_size = integer_in(profiler, "rank_size");
   if (world != kNull) info.world_size = world;
   if (info.world_size == kNull) info.world_size = rank_size;

@@ -15,9 +15,9 @@ constexpr std::string_view kOutputFolder = "ASCEND_PROFILER_OUTPUT";
 
 // CSV and JSON names that nothing but these profilers writes.
 constexpr std::array<std::string_view, 10> kTellingNames = {
-    "kernel_details",  "op_statistic",   "step_trace_time", "api_statistic",   "operator_memory",
-    "npu_module_mem",  "op_summary",     "task_time",       "operator_details",
-    "communication_matrix"};
+    "kernel_details",   "op_statistic",        "step_trace_time", "api_statistic",
+    "operator_memory",  "npu_module_mem",      "op_summary",      "task_time",
+    "operator_details", "communication_matrix"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -179,11 +179,11 @@ std::optional<AscendRecording> find_ascend_recording(const Folder& folder) {
     }
   }
   // A trace or summary alone could be anybody's; with only that the folder must say more.
-  const bool sure = recording.has_tables_of_ascend || recording.has_database() ||
-                    !recording.info_file.empty() || folder.has_folder(kOutputFolder) ||
-                    base_name(folder.path) == kOutputFolder ||
-                    std::any_of(recording.traces.begin(), recording.traces.end(),
-                                [](const auto& path) { return base_name(path) != "trace_view.json"; });
+  const bool sure =
+      recording.has_tables_of_ascend || recording.has_database() || !recording.info_file.empty() ||
+      folder.has_folder(kOutputFolder) || base_name(folder.path) == kOutputFolder ||
+      std::any_of(recording.traces.begin(), recording.traces.end(),
+                  [](const auto& path) { return base_name(path) != "trace_view.json"; });
   if (!sure || (!recording.has_text() && !recording.has_database())) return std::nullopt;
   if (recording.info_file.empty()) {
     const std::string parent = parent_of(folder.path);
@@ -191,9 +191,8 @@ std::optional<AscendRecording> find_ascend_recording(const Folder& folder) {
   }
   recording.is_mindspore =
       base_name(recording.folder).ends_with("_ascend_ms") ||
-      std::any_of(recording.databases.begin(), recording.databases.end(), [](const auto& path) {
-        return base_name(path).starts_with("ascend_mindspore");
-      });
+      std::any_of(recording.databases.begin(), recording.databases.end(),
+                  [](const auto& path) { return base_name(path).starts_with("ascend_mindspore"); });
   find_rank(recording);
   return recording;
 }

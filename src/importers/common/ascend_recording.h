@@ -19,9 +19,9 @@
 namespace stepscope {
 
 struct AscendRecording {
-  std::string folder;  // that identifies the recording: the unit of its forms
-  std::vector<std::string> traces;     // trace_view.json, msprof_*.json, in the order of their parts
-  std::vector<std::string> tables;     // *.csv
+  std::string folder;               // that identifies the recording: the unit of its forms
+  std::vector<std::string> traces;  // trace_view.json, msprof_*.json, in the order of their parts
+  std::vector<std::string> tables;  // *.csv
   std::vector<std::string> summaries;  // communication.json and other small JSON
   std::vector<std::string> databases;  // with events: ascend_*_profiler*.db, msprof_*.db
   std::vector<std::string> analyses;   // analysis.db, communication_analyzer.db

@@ -37,11 +37,24 @@ bool is_compute_task_type(std::string_view type) {
 }
 
 int64_t element_bytes(std::string_view type) {
-  static constexpr std::array<std::pair<std::string_view, int64_t>, 18> kTypes = {
-      {{"INT8", 1},    {"UINT8", 1},   {"FP8E4M3", 1}, {"FP8E5M2", 1}, {"FP8E8M0", 1},
-       {"HIF8", 1},    {"INT16", 2},   {"UINT16", 2},  {"FP16", 2},    {"BFP16", 2},
-       {"BF16", 2},    {"INT32", 4},   {"UINT32", 4},  {"FP32", 4},    {"INT64", 8},
-       {"UINT64", 8},  {"FP64", 8},    {"INT128", 16}}};
+  static constexpr std::array<std::pair<std::string_view, int64_t>, 18> kTypes = {{{"INT8", 1},
+                                                                                   {"UINT8", 1},
+                                                                                   {"FP8E4M3", 1},
+                                                                                   {"FP8E5M2", 1},
+                                                                                   {"FP8E8M0", 1},
+                                                                                   {"HIF8", 1},
+                                                                                   {"INT16", 2},
+                                                                                   {"UINT16", 2},
+                                                                                   {"FP16", 2},
+                                                                                   {"BFP16", 2},
+                                                                                   {"BF16", 2},
+                                                                                   {"INT32", 4},
+                                                                                   {"UINT32", 4},
+                                                                                   {"FP32", 4},
+                                                                                   {"INT64", 8},
+                                                                                   {"UINT64", 8},
+                                                                                   {"FP64", 8},
+                                                                                   {"INT128", 16}}};
   for (const auto& [name, bytes] : kTypes) {
     if (name == type) return bytes;
   }
@@ -100,7 +113,8 @@ std::optional<int64_t> profiler_step_number(std::string_view name) {
 
 int32_t device_of(std::string_view cell) {
   const size_t colon = cell.find_last_of(':');
-  const auto number = parse_integer(colon == std::string_view::npos ? cell : cell.substr(colon + 1));
+  const auto number =
+      parse_integer(colon == std::string_view::npos ? cell : cell.substr(colon + 1));
   return number && *number >= 0 && *number < (1 << 20) ? static_cast<int32_t>(*number) : -1;
 }
 
