@@ -41,14 +41,20 @@ AscendRecording recording_of(const std::string& path) {
   return recording;
 }
 
-// What a candidate can give, from its schema alone. A file that cannot be opened still becomes a
-// candidate: import() then says why.
-int richness_of(const std::vector<std::string>& databases) {
-  for (const std::string& path : databases) {
-    const auto file = SqliteFile::open(path, nullptr);
-    if (file.ok() && file->has_table("TASK")) return kRichnessWithTasks;
-  }
-  return kRichnessWithoutTasks;
+// What a database can give, from its schema and the table that maps ranks to devices. A file that
+// cannot be opened still becomes a candidate: import() then says why.
+void look_into(const std::string& path, Candidate& candidate) {
+  const auto file = SqliteFile::open(path, nullptr);
+  if (!file.ok()) return;
+  if (file->has_table("TASK")) candidate.richness = kRichnessWithTasks;
+  if (candidate.rank != kNull && !candidate.rank_inferred) return;
+  QualityReport ignored;
+  TableScan map(*file, "RANK_DEVICE_MAP", {"rankId"}, ignored);
+  if (!map.next()) return;
+  const int64_t rank = map.integer(0);
+  if (rank == kNull || rank < 0 || map.next()) return;
+  candidate.rank = rank;
+  candidate.rank_inferred = false;
 }
 
 void add_source(const SqliteFile& file, std::string_view role, int64_t rows, RankBuilder& rank) {
@@ -67,7 +73,8 @@ bool AscendDbImporter::probe_folder(const Folder& folder, std::vector<Candidate>
   candidate.unit = recording->folder;
   candidate.rank = recording->rank;
   candidate.rank_inferred = recording->rank_inferred;
-  candidate.richness = richness_of(recording->databases);
+  candidate.richness = kRichnessWithoutTasks;
+  for (const std::string& path : recording->databases) look_into(path, candidate);
   candidate.bytes = total_bytes(recording->databases) + total_bytes(recording->analyses);
   found.push_back(std::move(candidate));
   return true;
@@ -86,8 +93,8 @@ bool AscendDbImporter::probe_file(const std::string& path, std::string_view head
   candidate.unit = path;
   candidate.rank = recording.rank;
   candidate.rank_inferred = recording.rank_inferred;
-  candidate.richness =
-      file.ok() && file->has_table("TASK") ? kRichnessWithTasks : kRichnessWithoutTasks;
+  candidate.richness = kRichnessWithoutTasks;
+  look_into(path, candidate);
   candidate.bytes = total_bytes({path});
   found.push_back(std::move(candidate));
   return true;
@@ -147,6 +154,9 @@ Status AscendDbImporter::import(const Candidate& candidate, const ImportContext&
   }
   keep_side_tables(recording, rank);
   apply_communication_times(rank);
+  if (rank.info.rank_inferred) {
+    rank.quality.add(QualityCode::kRankInferred, "taken as rank " + std::to_string(rank.info.rank));
+  }
   return {};
 }
 

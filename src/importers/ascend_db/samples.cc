@@ -6,6 +6,7 @@
 
 #include "base/decimal.h"
 #include "importers/ascend_db/db_reader.h"
+#include "importers/common/ascend_words.h"
 #include "importers/common/json_file.h"
 
 namespace stepscope {
@@ -44,6 +45,10 @@ constexpr CounterTable kCounterTables[] = {
     {"NPU_MEM", "NPU MEM", {"$type", ""}, "bytes"},
     {"NPU_MODULE_MEM", "NPU module memory", {"moduleId", ""}, "bytes"},
 };
+
+int32_t device_number(int64_t device) {
+  return device >= 0 && device < (1 << 20) ? static_cast<int32_t>(device) : -1;
+}
 
 }  // namespace
 
@@ -113,7 +118,7 @@ void DbReader::read_memory() {
     record.total_allocated = row.integer(2);
     record.total_reserved = row.integer(3);
     record.total_active = row.integer(4);
-    record.device = static_cast<int32_t>(row.integer_or(5, -1));
+    record.device = device_number(row.integer(5));
     record.device_kind = npu;
     rank_.memory.push_back(record);
   }
@@ -125,8 +130,8 @@ void DbReader::read_memory() {
     MemoryRecord record;
     record.component = rank_.strings.intern("APP");
     record.ts_ns = app.integer(3);
-    record.total_reserved = app.integer_or(1, 0) + app.integer_or(2, 0);
-    record.device = static_cast<int32_t>(app.integer_or(4, -1));
+    record.total_reserved = bounded_sum(app.integer_or(1, 0), app.integer_or(2, 0));
+    record.device = device_number(app.integer(4));
     record.device_kind = npu;
     rank_.memory.push_back(record);
   }
@@ -146,7 +151,7 @@ void DbReader::read_operator_memory() {
   while (row.next()) {
     MemoryRecord record;
     record.name = known_string(row.integer(0));
-    record.device = static_cast<int32_t>(row.integer_or(11, -1));
+    record.device = device_number(row.integer(11));
     record.device_kind = npu;
     const bool cann =
         record.name != kNoString && rank_.strings.view(record.name).starts_with("cann::");
@@ -187,7 +192,7 @@ void DbReader::read_operator_memory() {
     record.total_allocated = raw.integer(5);
     record.total_reserved = raw.integer(6);
     record.component = known_string(raw.integer(7));
-    record.device = static_cast<int32_t>(raw.integer_or(8, -1));
+    record.device = device_number(raw.integer(8));
     record.device_kind = npu;
     rank_.memory.push_back(record);
   }

@@ -5,6 +5,7 @@
 #include "importers/ascend_text/kernel_table.h"
 #include "importers/ascend_text/memory_tables.h"
 #include "importers/ascend_text/side_tables.h"
+#include "importers/ascend_text/step_table.h"
 #include "importers/ascend_text/trace_view.h"
 #include "importers/chrome/chrome_reader.h"
 #include "importers/common/ascend_recording.h"
@@ -109,7 +110,11 @@ Status AscendTextImporter::import(const Candidate& candidate, const ImportContex
   }
   kernels.finish();
   TraceView(kernels, device, rank).finish();
+  if (rank.steps.empty()) add_steps_of_table(*recording, rank);
   apply_communication_times(rank);
+  if (rank.info.rank_inferred) {
+    rank.quality.add(QualityCode::kRankInferred, "taken as rank " + std::to_string(rank.info.rank));
+  }
   context.progress.add_done_bytes(total_bytes(recording->tables) +
                                   total_bytes(recording->summaries));
   return {};

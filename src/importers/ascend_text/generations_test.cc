@@ -206,6 +206,10 @@ TEST(AscendGenerations, ProfilerOutputInParts) {
       out + "npu_module_mem_20240101120000.csv",
       "Device_id,Component,Timestamp(us),Total Reserved(KB),Device\n1,GE,1000\t,3,NPU:1\n");
 
+  folder.write(out + "step_trace_20240101120000.csv",
+               "Device_id,Iteration ID,FP Start(us),BP End(us),Iteration End(us),"
+               "Iteration Time(us)\n1,4,N/A,N/A,2000\t,1500.5\n");
+
   const std::string path = folder.path() + "/PROF_000001_20240101_ABC";
   std::vector<Candidate> found;
   EXPECT_TRUE(AscendTextImporter().probe_folder(list_folder(path), found));
@@ -216,6 +220,9 @@ TEST(AscendGenerations, ProfilerOutputInParts) {
   ASSERT_TRUE(run.store) << run.error;
   EXPECT_EQ(run.rows(Table::kKernels), 2u);
   EXPECT_EQ(run.source_rows("op_summary"), 2u);
+  EXPECT_EQ(run.column(Table::kSteps, "step"), Numbers{4});
+  EXPECT_EQ(run.column(Table::kSteps, "ts"), Numbers{499500});
+  EXPECT_EQ(run.quality("rank_inferred"), 1);
   EXPECT_EQ(run.column(Table::kMemory, "bytes"), (Numbers{4608, -4608}));
   EXPECT_EQ(run.column(Table::kMemory, "ts"), (Numbers{1000000, 1010000}));
   EXPECT_EQ(run.numbers(Table::kCounters, "value"), std::vector<double>{3072});

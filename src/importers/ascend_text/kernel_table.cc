@@ -147,9 +147,9 @@ KernelRow* KernelTable::take(int64_t start_ns, std::string_view name, const Stri
   KernelRow* best = nullptr;
   int64_t best_distance = kNearNs + 1;
   auto at =
-      std::lower_bound(rows_.begin(), rows_.end(), start_ns - kNearNs,
+      std::lower_bound(rows_.begin(), rows_.end(), bounded_sum(start_ns, -kNearNs),
                        [](const KernelRow& row, int64_t value) { return row.start_ns < value; });
-  for (; at != rows_.end() && at->start_ns <= start_ns + kNearNs; ++at) {
+  for (; at != rows_.end() && at->start_ns <= bounded_sum(start_ns, kNearNs); ++at) {
     if (at->taken) continue;
     const std::string_view other = strings.view(at->name);
     const bool same = other == name;

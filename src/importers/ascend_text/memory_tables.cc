@@ -75,7 +75,8 @@ class MemoryTables {
       const int64_t allocated_ns = csv.us_as_ns(allocation, rank_.quality);
       int64_t released_ns = csv.us_as_ns(release, rank_.quality);
       if (release == CsvReader::npos && allocated_ns != kNull && record.duration_ns != kNull) {
-        released_ns = allocated_ns + record.duration_ns;  // msprof gives only the lifetime
+        released_ns =
+            bounded_sum(allocated_ns, record.duration_ns);  // msprof gives only the lifetime
       }
       const int64_t amount = bytes(csv, size);
       if (amount == kNull || (allocated_ns == kNull && released_ns == kNull)) {

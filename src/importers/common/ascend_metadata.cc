@@ -67,8 +67,8 @@ void read_ascend_metadata(const AscendRecording& recording, RankBuilder& rank) {
   RankInfo& info = rank.info;
   info.device_kind = "Ascend NPU";
   info.source_path = recording.folder;
-  if (recording.rank != kNull) info.rank = recording.rank;
   info.rank_inferred = recording.rank == kNull || recording.rank_inferred;
+  if (recording.rank != kNull) info.rank = recording.rank;  // else what the caller has given it
   read_folder_name(recording.folder, info);
 
   const json profiler = read_object(recording.info_file, "profiler_info", rank);

@@ -3,6 +3,7 @@
 #define STEPSCOPE_IMPORTERS_COMMON_ASCEND_WORDS_H_
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,13 @@ void time_transfer(int64_t dur_ns, const RankBuilder& rank, CommunicationDetail&
 
 // The number of a ProfilerStep#<n> mark, also with a module in front.
 std::optional<int64_t> profiler_step_number(std::string_view name);
+
+// Sums of times and sizes from files, which may be anything: stop at the ends of the range.
+inline int64_t bounded_sum(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return b > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min() + 1;
+}
 
 // "NPU:3" -> 3.
 int32_t device_of(std::string_view cell);
