@@ -57,6 +57,7 @@ void StagedChunk::clear() {
   ops.clear();
   communications.clear();
   flows.clear();
+  leading_flows = 0;
   counters.clear();
   memory.clear();
   edges.clear();
@@ -633,10 +634,12 @@ void EventMapper::map_flow(const ChromeEvent& event, const Category& cat, FlowPh
   FlowRecord flow;
   flow.ts_ns = ts_ns;
   flow.kind = cat.id;
-  flow.id = text(event.id);
+  const auto number = fast_integer(event.id);
+  flow.id = number && *number >= 0 ? static_cast<uint64_t>(*number) : kTextFlowId | text(event.id);
   flow.phase = phase;
   flow.track = special_track({text(event.pid), text(event.tid), kNoString, false, false});
   chunk_->flows.push_back(flow);
+  if (chunk_->slices.empty()) chunk_->leading_flows = chunk_->flows.size();
 }
 
 void EventMapper::map_edge(const ChromeEvent& event, const Category& cat, char phase) {
