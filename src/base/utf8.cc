@@ -6,64 +6,63 @@
 namespace stepscope {
 namespace {
 
-// Length of the character at text[at], 0 when it is not one.
-size_t character_length(std::string_view text, size_t at) {
-  const auto byte = [&](size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const auto follows = [&](size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
-  const unsigned first = byte(at);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first < 0xE0) return follows(at + 1) ? 2 : 0;
-  if (first >= 0xE0 && first < 0xF0) {
-    if (!follows(at + 1) || !follows(at + 2)) return 0;
-    const unsigned second = byte(at + 1);
-    const bool overlong = first == 0xE0 && second < 0xA0;
-    const bool surrogate = first == 0xED && second >= 0xA0;
-    return overlong || surrogate ? 0 : 3;
-  }
-  if (first >= 0xF0 && first < 0xF5) {
-    if (!follows(at + 1) || !follows(at + 2) || !follows(at + 3)) return 0;
-    const unsigned second = byte(at + 1);
-    const bool overlong = first == 0xF0 && second < 0x90;
-    const bool too_large = first == 0xF4 && second >= 0x90;
-    return overlong || too_large ? 0 : 4;
-  }
-  return 0;
-}
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-// Position of the first byte that is not part of a character, or the end.
-size_t valid_prefix(std::string_view text, size_t at) {
-  while (at < text.size()) {
-    if (at + 8 <= text.size()) {
-      uint64_t word;
-      std::memcpy(&word, text.data() + at, sizeof word);
-      if ((word & 0x8080808080808080ull) == 0) {
-        at += 8;
-        continue;
-      }
-    }
-    const size_t length = character_length(text, at);
-    if (length == 0) return at;
-    at += length;
+bool is_ascii(std::string_view text) {
+  uint64_t seen = 0;
+  size_t i = 0;
+  for (; i + 8 <= text.size(); i += 8) {
+    uint64_t word;
+    std::memcpy(&word, text.data() + i, 8);
+    seen |= word;
   }
-  return at;
+  for (; i < text.size(); ++i) seen |= static_cast<unsigned char>(text[i]);
+  return (seen & 0x8080808080808080ull) == 0;
 }
 
 }  // namespace
 
-bool is_valid_utf8(std::string_view text) { return valid_prefix(text, 0) == text.size(); }
-
-std::string to_valid_utf8(std::string_view text) {
-  std::string out;
-  size_t at = 0;
-  while (true) {
-    const size_t bad = valid_prefix(text, at);
-    out += text.substr(at, bad - at);
-    if (bad == text.size()) return out;
-    out += "\xEF\xBF\xBD";
-    at = bad + 1;
+size_t utf8_character_bytes(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  size_t length = 0;
+  uint32_t code = 0;
+  uint32_t smallest = 0;
+  if ((first & 0xE0) == 0xC0) {
+    length = 2, code = first & 0x1F, smallest = 0x80;
+  } else if ((first & 0xF0) == 0xE0) {
+    length = 3, code = first & 0x0F, smallest = 0x800;
+  } else if ((first & 0xF8) == 0xF0) {
+    length = 4, code = first & 0x07, smallest = 0x10000;
   }
+  if (length == 0 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+    code = code << 6 | (byte(i) & 0x3F);
+  }
+  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  return code < smallest || code > 0x10FFFF || surrogate ? 0 : length;
+}
+
+bool is_utf8(std::string_view text) {
+  if (is_ascii(text)) return true;
+  while (!text.empty()) {
+    const size_t bytes = utf8_character_bytes(text);
+    if (bytes == 0) return false;
+    text.remove_prefix(bytes);
+  }
+  return true;
+}
+
+std::string repair_utf8(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t bytes = utf8_character_bytes(text);
+    out += bytes == 0 ? kReplacement : text.substr(0, bytes);
+    text.remove_prefix(bytes == 0 ? 1 : bytes);
+  }
+  return out;
 }
 
 }  // namespace stepscope

@@ -1,19 +1,19 @@
-// Text of other programs is not always UTF-8, but everything that leaves a store (SQL, JSON,
-// Python) must be.
+// UTF-8: is it, and make it so.
 #ifndef STEPSCOPE_BASE_UTF8_H_
 #define STEPSCOPE_BASE_UTF8_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace stepscope {
 
-// Overlong forms, surrogates and codes above U+10FFFF are invalid. About 0.1 ns a byte for ASCII.
-bool is_valid_utf8(std::string_view text);
-
-// The text with every byte that cannot be read replaced by U+FFFD; equal to `text` when it is
-// valid.
-std::string to_valid_utf8(std::string_view text);
+// Bytes of the character at the start of `text` (not empty), 0 when those bytes are none.
+size_t utf8_character_bytes(std::string_view text);
+// ASCII, the usual case, is checked eight bytes at a time.
+bool is_utf8(std::string_view text);
+// Every byte that belongs to no character becomes U+FFFD.
+std::string repair_utf8(std::string_view text);
 
 }  // namespace stepscope
 

@@ -23,6 +23,9 @@ struct LaidOutRank {
   RankBuilder* rank = nullptr;
   std::vector<TrackLayout> layouts;  // one per track
   std::vector<uint32_t> first_row;   // of each track in the slices table
+  // For tracks with device work: the launching call of each slice (see place()), kNoSlice for
+  // others.
+  std::vector<PodVector<uint32_t>> launches;
   uint64_t row_count = 0;
 
   // The slice that IdIndex names by one number.
@@ -58,7 +61,11 @@ struct RankLinks {
   IdIndex launches;   // by correlation
   IdIndex operators;  // by external id
 };
-RankLinks index_links(LaidOutRank& laid_out);
+RankLinks index_links(LaidOutRank& laid_out, unsigned threads);
+
+// Fills laid_out.launches and marks device work that starts before its launch or has none in the
+// input.
+void resolve_launches(LaidOutRank& laid_out, const RankLinks& links, unsigned threads);
 
 // The slice of a track that starts at `ts`, else the innermost one that contains it, else not
 // found.

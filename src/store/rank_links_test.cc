@@ -92,7 +92,7 @@ TEST(Links, OfSeveralCallsWithOneIdTheArrowDecides) {
   call.flags = kFlagFlowStart;
   rank.add_slice(track, call);
   LaidOutRank out = lay_out(rank);
-  const RankLinks links = index_links(out);
+  const RankLinks links = index_links(out, 2);
   EXPECT_EQ(out.place(links.launches.find(5)).index, 1u);
   EXPECT_EQ(rank.quality.count(QualityCode::kDuplicateId), 1);
 }
@@ -108,7 +108,7 @@ TEST(Links, WideCorrelationsLinkToo) {
   kernel.correlation = rank.pack_id(4'000'000'000);
   rank.add_slice(device, kernel);
   LaidOutRank out = lay_out(rank);
-  const RankLinks links = index_links(out);
+  const RankLinks links = index_links(out, 2);
   EXPECT_TRUE(out.place(links.launches.find(rank.slices(device)[0].correlation)).found());
 }
 
@@ -121,12 +121,12 @@ class Flows : public ::testing::Test {
     rank_.add_slice(device_, slice_of(rank_, "k", 100, 10, SliceKind::kKernel));
   }
   void add(FlowPhase phase, TrackId track, int64_t ts_ns, std::string_view id) {
-    rank_.flows.push_back(
-        {ts_ns, rank_.strings.intern("kind"), rank_.strings.intern(id), track, phase});
+    rank_.flows.push_back({ts_ns, kTextFlowId | rank_.strings.intern(id),
+                           rank_.strings.intern("kind"), track, phase});
   }
   std::vector<std::pair<uint32_t, uint32_t>> join() {
     LaidOutRank out = lay_out(rank_);
-    const RankLinks links = index_links(out);
+    const RankLinks links = index_links(out, 2);
     std::vector<std::pair<uint32_t, uint32_t>> rows;
     for (const Flow& flow : join_flows(out, links)) rows.emplace_back(flow.from_row, flow.to_row);
     return rows;

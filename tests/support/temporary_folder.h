@@ -1,4 +1,4 @@
-// Test support: a folder for the files of one test.
+// Test support: a folder that is removed with its object.
 #ifndef STEPSCOPE_TESTS_SUPPORT_TEMPORARY_FOLDER_H_
 #define STEPSCOPE_TESTS_SUPPORT_TEMPORARY_FOLDER_H_
 
@@ -10,7 +10,6 @@
 
 namespace stepscope::testing {
 
-// A folder that is removed with the object.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

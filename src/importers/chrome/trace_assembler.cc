@@ -113,8 +113,7 @@ bool TraceAssembler::join_last_slice(const FlowRecord& flow) {
   const Lane& lane = lanes_[last_lane_];
   const Lane& wanted = lanes_[flow.track];
   SliceRecord& slice = rank_.slices(lane.track).back();
-  const auto id = parse_integer(rank_.strings.view(flow.id));
-  if (!id || *id < 0 || *id >= kNoId || slice.correlation != static_cast<PackedId>(*id) ||
+  if (flow.id >= kNoId || slice.correlation != static_cast<PackedId>(flow.id) ||
       slice.ts_ns != flow.ts_ns || lane.pid != wanted.pid || lane.tid != wanted.tid ||
       (flow.phase == FlowPhase::kStart && slice.kind != SliceKind::kLaunchCall)) {
     return false;
@@ -134,7 +133,7 @@ void TraceAssembler::take_over(size_t number, StagedChunk& chunk) {
   for (size_t at = 0; at < chunk.flows.size(); ++at) {
     FlowRecord flow = chunk.flows[at];
     flow.kind = text(flow.kind);
-    flow.id = text(flow.id);
+    if (flow.id & kTextFlowId) flow.id = kTextFlowId | text(static_cast<StringId>(flow.id));
     flow.track = worker.lanes[flow.track];
     if (at >= chunk.leading_flows || !join_last_slice(flow)) flows_.push_back(flow);
   }
