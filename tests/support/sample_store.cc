@@ -1,14 +1,12 @@
 #include "tests/support/sample_store.h"
 
-#include <stdlib.h>
-
 #include <bit>
 #include <cstdio>
-#include <filesystem>
+#include <cstdlib>
 
 #include "store/store_writer.h"
 
-namespace stepscope {
+namespace stepscope::testing {
 namespace {
 
 constexpr int64_t kBase = 1'700'000'000'000'000'000;
@@ -40,16 +38,6 @@ struct Adder {
 };
 
 }  // namespace
-
-TemporaryFolder::TemporaryFolder() {
-  path_ = (std::filesystem::temp_directory_path() / "stepscope-test-XXXXXX").string();
-  if (mkdtemp(path_.data()) == nullptr) std::abort();
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code error;
-  std::filesystem::remove_all(path_, error);
-}
 
 void fill_sample_rank(RankBuilder& rank, int64_t number, int64_t world_size) {
   auto& strings = rank.strings;
@@ -162,7 +150,7 @@ void fill_sample_rank(RankBuilder& rank, int64_t number, int64_t world_size) {
 }
 
 std::string write_sample_store(const TemporaryFolder& folder, int64_t ranks) {
-  const std::string path = folder.file("sample.stepscope");
+  const std::string path = folder.path("sample.stepscope");
   auto writer = StoreWriter::create(path, static_cast<uint32_t>(ranks));
   if (!writer) fail(writer.error());
   for (int64_t number = 0; number < ranks; ++number) {
@@ -175,4 +163,4 @@ std::string write_sample_store(const TemporaryFolder& folder, int64_t ranks) {
   return path;
 }
 
-}  // namespace stepscope
+}  // namespace stepscope::testing
