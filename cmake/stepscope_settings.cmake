@@ -25,7 +25,7 @@ endif()
 # What stepscope_library() and its sisters link: warnings and sanitizers for our own code, not for
 # what other projects compile into ours (nanobind).
 add_library(stepscope_options INTERFACE)
-target_compile_options(stepscope_options INTERFACE -Wall -Wextra -Werror)
+target_compile_options(stepscope_options INTERFACE -Wall -Wextra -Werror -Wno-restrict)
 
 if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR STEPSCOPE_SANITIZE)
   target_compile_definitions(stepscope_options INTERFACE _GLIBCXX_ASSERTIONS)

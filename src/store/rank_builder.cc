@@ -1,5 +1,9 @@
 #include "store/rank_builder.h"
 
+#include <cstring>
+
+#include "base/hash.h"
+
 namespace stepscope {
 
 std::string_view track_kind_name(TrackKind kind) {
@@ -29,15 +33,29 @@ TrackId RankBuilder::add_track(const TrackInfo& track) {
   return static_cast<TrackId>(tracks_.size() - 1);
 }
 
-uint32_t RankBuilder::add_kernel(const KernelDetail& detail) {
-  kernels_.push_back(detail);
-  return static_cast<uint32_t>(kernels_.size() - 1);
+namespace {
+
+constexpr size_t kRecentDetails = 1 << 14;  // direct-mapped: 64 KiB a table
+
+// The number of an equal detail that was added recently, or of a new one.
+template <typename Detail>
+uint32_t add_once(const Detail& detail, PodVector<Detail>& all, std::vector<uint32_t>& recent) {
+  const std::string_view bytes(reinterpret_cast<const char*>(&detail), sizeof detail);
+  if (recent.empty()) recent.assign(kRecentDetails, kNoDetail);
+  uint32_t& slot = recent[hash_bytes(bytes) % kRecentDetails];
+  if (slot != kNoDetail && std::memcmp(&all[slot], &detail, sizeof detail) == 0) return slot;
+  all.push_back(detail);
+  slot = static_cast<uint32_t>(all.size() - 1);
+  return slot;
 }
 
-uint32_t RankBuilder::add_op(const OpDetail& detail) {
-  ops_.push_back(detail);
-  return static_cast<uint32_t>(ops_.size() - 1);
+}  // namespace
+
+uint32_t RankBuilder::add_kernel(const KernelDetail& detail) {
+  return add_once(detail, kernels_, recent_kernels_);
 }
+
+uint32_t RankBuilder::add_op(const OpDetail& detail) { return add_once(detail, ops_, recent_ops_); }
 
 uint32_t RankBuilder::add_communication(const CommunicationDetail& detail) {
   communications_.push_back(detail);

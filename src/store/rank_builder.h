@@ -110,6 +110,7 @@ struct OpDetail {
   StringId module = kNoString;
   uint32_t communication = kNoDetail;  // for operators that are host calls of a collective
 };
+static_assert(sizeof(OpDetail) == 40);
 
 struct CommunicationDetail {
   int64_t sequence = kNull;
@@ -236,13 +237,13 @@ class RankBuilder {
   PodVector<SliceRecord>& slices(TrackId track) { return tracks_[track].slices; }
   const PodVector<SliceRecord>& slices(TrackId track) const { return tracks_[track].slices; }
 
+  // Details repeat from step to step; equal ones that come close to each other are kept once.
   uint32_t add_kernel(const KernelDetail& detail);
   uint32_t add_op(const OpDetail& detail);
   uint32_t add_communication(const CommunicationDetail& detail);
   const KernelDetail& kernel(uint32_t index) const { return kernels_[index]; }
   const OpDetail& op(uint32_t index) const { return ops_[index]; }
   const CommunicationDetail& communication(uint32_t index) const { return communications_[index]; }
-  KernelDetail& kernel(uint32_t index) { return kernels_[index]; }
   CommunicationDetail& communication(uint32_t index) { return communications_[index]; }
 
   // Args that the importer composed itself, as JSON text.
@@ -273,6 +274,8 @@ class RankBuilder {
   std::vector<Track> tracks_;
   PodVector<KernelDetail> kernels_;
   PodVector<OpDetail> ops_;
+  std::vector<uint32_t> recent_kernels_;  // by hash, the last detail that had it
+  std::vector<uint32_t> recent_ops_;
   PodVector<CommunicationDetail> communications_;
   std::string own_args_;
   std::vector<int64_t> wide_ids_;

@@ -145,16 +145,6 @@ class SmallTables {
     return table.finish();
   }
 
-  Status write_quality() {
-    TableWriter table(store_, Table::kQuality, position_);
-    for (const auto& [code, entry] : rank_.quality.entries()) {
-      const QualitySpec& spec = quality_spec(code);
-      table.row({own_text(spec.name), own_text(spec.severity), entry.count, own_text(entry.example),
-                 own_text(spec.meaning), spec.excluded});
-    }
-    return table.finish();
-  }
-
   Status write_rank(int64_t first_ns, int64_t last_ns) {
     const RankInfo& info = rank_.info;
     std::set<int64_t> devices;
@@ -293,7 +283,7 @@ Status write_rank(StoreWriter& store, uint32_t position, RankBuilder& rank, unsi
   }
   SliceWriter slices(store, position, laid_out, links, strings);
   if (auto status = slices.write(); !status) return status;
-  if (auto status = tables.write_quality(); !status) return status;
+  store.quality(position).merge(rank.quality);
   return tables.write_rank(slices.first_ns(), slices.last_ns());
 }
 

@@ -69,7 +69,24 @@ Status StoreWriter::add_rank(uint32_t position, RankBuilder& rank, unsigned thre
   return write_rank(*this, position, rank, threads);
 }
 
+Status StoreWriter::write_quality() {
+  const auto text = [&](std::string_view value) {
+    return value.empty() ? kNull : static_cast<int64_t>(strings_.intern(value));
+  };
+  for (uint32_t position = 0; position < rank_count_; ++position) {
+    TableWriter table(*this, Table::kQuality, position);
+    for (const auto& [code, entry] : quality_[position].entries()) {
+      const QualitySpec& spec = quality_spec(code);
+      table.row({text(spec.name), text(spec.severity), entry.count, text(entry.example),
+                 text(spec.meaning), spec.excluded});
+    }
+    if (auto status = table.finish(); !status) return status;
+  }
+  return {};
+}
+
 Status StoreWriter::finish(std::string_view run_info_json) {
+  if (auto status = write_quality(); !status) return status;
   std::vector<uint64_t> ends;
   std::string text;
   ends.reserve(strings_.size());

@@ -28,6 +28,10 @@ class StoreWriter {
   // different positions. `threads` bounds the parallelism inside the rank.
   Status add_rank(uint32_t position, RankBuilder& rank, unsigned threads);
 
+  // The quality report of a rank; written by finish(), so that findings about the whole run can
+  // still be added. Not thread-safe against add_rank() of the same position.
+  QualityReport& quality(uint32_t position) { return quality_[position]; }
+
   // `run_info_json`: what `stepscope info` and the freshness check need (see RunInfo in
   // store_reader.h).
   Status finish(std::string_view run_info_json);
@@ -43,11 +47,13 @@ class StoreWriter {
 
  private:
   explicit StoreWriter(OutputFile file, uint32_t rank_count)
-      : file_(std::move(file)), rank_count_(rank_count) {}
+      : file_(std::move(file)), rank_count_(rank_count), quality_(rank_count) {}
+  Status write_quality();
 
   std::mutex mutex_;
   OutputFile file_;
   uint32_t rank_count_;
+  std::vector<QualityReport> quality_;
   StringPool strings_;
   std::vector<SectionEntry> directory_;
 };

@@ -1,0 +1,12 @@
+"""How a tool's script tells run.py what it found: one JSON line at the end of its output."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+
+
+def report(slices: int, package: str | None = None) -> None:
+    """Says how many slices (X events) the tool holds, and which version of it ran."""
+    version = importlib.metadata.version(package) if package else ""
+    print(json.dumps({"slices": slices, "version": version}), flush=True)

@@ -1,0 +1,668 @@
+#include "importers/chrome/event_mapper.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include "importers/chrome/arg_keys.h"
+#include "importers/chrome/fast_number.h"
+#include "importers/chrome/json_text.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::string_view kMemoryName = "[memory]";
+
+int32_t small_number(std::string_view value) {
+  const auto number = fast_integer(value);
+  return number && *number >= 0 && *number <= INT32_MAX ? static_cast<int32_t>(*number) : -1;
+}
+
+int64_t number_or_null(std::string_view value) {
+  const auto number = fast_integer(unquote(value));
+  return number ? *number : kNull;
+}
+
+std::optional<double> parse_double(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// Element sizes by the names that torch and HCCL use.
+int64_t element_bytes(std::string_view type) {
+  for (const std::string_view name :
+       {"Double", "Long", "Int64", "int64", "UInt64", "INT64", "UINT64", "FP64"}) {
+    if (type == name) return 8;
+  }
+  for (const std::string_view name : {"Float", "Int", "Int32", "INT32", "UINT32", "FP32"}) {
+    if (type == name) return 4;
+  }
+  for (const std::string_view name : {"Half", "BFloat16", "Short", "FP16", "BFP16", "INT16"}) {
+    if (type == name) return 2;
+  }
+  for (const std::string_view name :
+       {"Byte", "Char", "Bool", "INT8", "UINT8", "Float8_e4m3fn", "Float8_e5m2"}) {
+    if (type == name) return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void StagedChunk::clear() {
+  slices.clear();
+  kernels.clear();
+  ops.clear();
+  communications.clear();
+  flows.clear();
+  counters.clear();
+  memory.clear();
+  edges.clear();
+  metadata.clear();
+  own_args.clear();
+  counts.clear();
+  wide_ids.clear();
+  quality = {};
+  launch_flow_kind = kNoString;
+  end = ChunkEnd::kComplete;
+  used_bytes = 0;
+}
+
+void EventMapper::start_chunk(StagedChunk& chunk, uint64_t text_offset, const char* text) {
+  chunk_ = &chunk;
+  text_offset_ = text_offset;
+  text_ = text;
+  last_slice_ = static_cast<size_t>(-1);
+}
+
+std::string EventMapper::where(const ChromeEvent& event) const {
+  return "byte " + std::to_string(event.offset) + ": " + std::string(event.name.substr(0, 60));
+}
+
+StringId EventMapper::text(std::string_view raw) {
+  if (raw.find('\\') == std::string_view::npos) return strings.intern(raw);
+  return strings.intern(unescape(raw));
+}
+
+StringId EventMapper::text_value(std::string_view raw) { return text(unquote(raw)); }
+
+PackedId EventMapper::pack(int64_t id) {
+  if (id == kNull) return kNoId;
+  if (id >= 0 && id < kNoId) return static_cast<PackedId>(id);
+  chunk_->wide_ids.push_back(id);
+  return static_cast<PackedId>(0x80000000u | (chunk_->wide_ids.size() - 1));
+}
+
+const EventMapper::Category& EventMapper::category(std::string_view word) {
+  if (!categories_.empty() && word == last_category_word_) return categories_[last_category_];
+  const StringId id = text(word);
+  last_category_word_ = word;
+  for (last_category_ = 0; last_category_ < categories_.size(); ++last_category_) {
+    if (categories_[last_category_].id == id) return categories_[last_category_];
+  }
+  Category fresh;
+  fresh.id = id;
+  fresh.rule = find_category(strings.view(id));
+  fresh.is_launch_flow = is_launch_flow(strings.view(id));
+  if (fresh.rule != nullptr && !fresh.rule->kernel_type.empty()) {
+    fresh.kernel_type = strings.intern(fresh.rule->kernel_type);
+  }
+  categories_.push_back(fresh);
+  return categories_.back();
+}
+
+uint32_t EventMapper::track(std::string_view pid, std::string_view tid, bool on_device) {
+  if (last_track_ != kNoDetail && on_device == last_on_device_ && tid == last_tid_ &&
+      pid == last_pid_) {
+    return last_track_;
+  }
+  const StringId pid_id = text(pid);
+  const StringId tid_id = text(tid);
+  const uint64_t key =
+      static_cast<uint64_t>(pid_id) << 33 | static_cast<uint64_t>(tid_id) << 1 | on_device;
+  const auto [found, added] = track_index_.try_emplace(key, static_cast<uint32_t>(tracks.size()));
+  if (added) tracks.push_back({pid_id, tid_id, kNoString, on_device, false});
+  last_pid_ = pid;
+  last_tid_ = tid;
+  last_on_device_ = on_device;
+  last_track_ = found->second;
+  return last_track_;
+}
+
+uint32_t EventMapper::special_track(const LocalTrack& wanted) {
+  for (uint32_t i = 0; i < tracks.size(); ++i) {
+    const LocalTrack& track = tracks[i];
+    if (track.pid == wanted.pid && track.tid == wanted.tid && track.counter == wanted.counter &&
+        track.is_async == wanted.is_async && track.on_device == wanted.on_device) {
+      return i;
+    }
+  }
+  tracks.push_back(wanted);
+  return static_cast<uint32_t>(tracks.size() - 1);
+}
+
+bool EventMapper::time(std::string_view value, const ChromeEvent& event, int64_t& ns) {
+  if (const auto parsed = fast_us_as_ns(value)) {
+    ns = *parsed;
+    return true;
+  }
+  chunk_->quality.add(QualityCode::kBadNumber,
+                      where(event) + " time " + std::string(value.substr(0, 40)));
+  return false;
+}
+
+uint64_t EventMapper::args_place(const ChromeEvent& event) {
+  if (event.args.size() <= 2) return ArgsRef::kNone;
+  if (event.repaired) {
+    chunk_->own_args.emplace_back(chunk_->slices.size(), std::string(event.args));
+    return ArgsRef::kNone;
+  }
+  const auto in_text = static_cast<uint64_t>(event.args.data() - text_);
+  return ArgsRef::pack(options_.source, text_offset_ + in_text, event.args.size());
+}
+
+void EventMapper::count(const Category& category, char phase) {
+  for (EventCount& entry : chunk_->counts) {
+    if (entry.cat == category.id && entry.phase == phase) {
+      ++entry.count;
+      return;
+    }
+  }
+  chunk_->counts.push_back({category.id, phase, 1});
+}
+
+void EventMapper::map(const ChromeEvent& event) {
+  const char phase = event.phase.size() == 1 ? event.phase[0] : '\0';
+  const Category& cat = category(event.cat);
+  count(cat, phase);
+  switch (phase) {
+    case 'X':
+      map_slice(event, cat);
+      return;
+    case 's':
+      map_flow(event, cat, FlowPhase::kStart);
+      return;
+    case 't':
+      map_flow(event, cat, FlowPhase::kStep);
+      return;
+    case 'f':
+      map_flow(event, cat, FlowPhase::kEnd);
+      return;
+    case 'i':
+    case 'I':
+    case 'R':
+      map_instant(event, cat);
+      return;
+    case 'C':
+      map_counter(event);
+      return;
+    case 'M':
+      map_metadata(event);
+      return;
+    case 'B':
+    case 'E':
+      map_edge(event, cat, phase);
+      return;
+    case 'b':
+    case 'S':
+      map_edge(event, cat, 'b');
+      return;
+    case 'n':
+    case 'T':
+      map_edge(event, cat, 'n');
+      return;
+    case 'e':
+    case 'F':
+      map_edge(event, cat, 'e');
+      return;
+    default:
+      chunk_->quality.add(
+          event.phase.empty() ? QualityCode::kUnparsableEvent : QualityCode::kUnknownPhase,
+          where(event) + " phase '" + std::string(event.phase.substr(0, 8)) + "'");
+  }
+}
+
+void EventMapper::map_slice(const ChromeEvent& event, const Category& cat) {
+  const CategoryRule* rule = cat.rule;
+  SliceRecord slice;
+  if (!time(event.ts, event, slice.ts_ns)) {
+    chunk_->quality.add(QualityCode::kUnparsableEvent, where(event) + " has no time");
+    return;
+  }
+  if (!event.dur.empty() && !time(event.dur, event, slice.dur_ns)) slice.flags |= kFlagImpossible;
+  slice.name = text(event.name);
+  slice.cat = cat.id;
+  slice.args = args_place(event);
+  const bool on_device = rule != nullptr && rule->on_device;
+  slice.kind = rule == nullptr ? SliceKind::kOther : rule->kind;
+  if (rule == nullptr && chunk_->quality.wants_example(QualityCode::kUnknownCategory)) {
+    chunk_->quality.add(QualityCode::kUnknownCategory, std::string(event.cat.substr(0, 40)));
+  } else if (rule == nullptr) {
+    chunk_->quality.add(QualityCode::kUnknownCategory);
+  }
+  if (!event.args.empty() && event.args[0] == '{') {
+    switch (rule == nullptr ? ArgsUse::kLinks : rule->args) {
+      case ArgsUse::kNone:
+        break;
+      case ArgsUse::kLinks:
+        read_links(event.args_walker, slice);
+        break;
+      case ArgsUse::kOp:
+        read_op(event.args_walker, slice);
+        break;
+      case ArgsUse::kDevice:
+        read_device(event.args_walker, slice, cat);
+        break;
+      case ArgsUse::kAscend:
+        if (options_.ascend_args)
+          read_ascend(event.args_walker, slice);
+        else
+          read_links(event.args_walker, slice);
+        break;
+    }
+  } else if (slice.kind == SliceKind::kKernel) {
+    read_device({}, slice, cat);
+  }
+  last_slice_ = chunk_->slices.size();
+  chunk_->slices.push_back({slice, track(event.pid, event.tid, on_device)});
+}
+
+void EventMapper::read_links(ObjectWalker args, SliceRecord& slice) {
+  std::string_view key;
+  std::string_view value;
+  while (args.next(key, value) == ObjectWalker::Step::kPair) {
+    switch (kArgKeys.find(key)) {
+      case ArgKey::kCorrelation:
+        slice.correlation = pack(number_or_null(value));
+        break;
+      case ArgKey::kExternalId:
+        slice.external_id = pack(number_or_null(value));
+        break;
+      case ArgKey::kFinished:
+        if (value == "false") slice.flags |= kFlagUnfinished;
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+bool EventMapper::read_collective(int key, std::string_view value, CommunicationDetail& detail) {
+  switch (static_cast<ArgKey>(key)) {
+    case ArgKey::kCollectiveName:
+      detail.op = text_value(value);
+      return true;
+    case ArgKey::kInElements:
+      detail.elements = number_or_null(value);
+      return true;
+    case ArgKey::kOutElements:
+      if (detail.elements == kNull || detail.elements == 0) detail.elements = number_or_null(value);
+      return true;
+    case ArgKey::kGroupSize:
+      detail.group_size = number_or_null(value);
+      return true;
+    case ArgKey::kDataType:
+      detail.data_type = text_value(value);
+      return true;
+    case ArgKey::kGroupName:
+      detail.group = text_value(value);
+      return true;
+    case ArgKey::kSequence:
+      detail.sequence = number_or_null(value);
+      return true;
+    case ArgKey::kSrcRank:
+      detail.src_rank = number_or_null(value);
+      return true;
+    case ArgKey::kDstRank:
+      detail.dst_rank = number_or_null(value);
+      return true;
+    default:
+      return false;
+  }
+}
+
+void EventMapper::read_op(ObjectWalker args, SliceRecord& slice) {
+  OpDetail detail;
+  CommunicationDetail collective;
+  bool any = false;
+  std::string_view key;
+  std::string_view value;
+  while (args.next(key, value) == ObjectWalker::Step::kPair) {
+    const ArgKey known = kArgKeys.find(key);
+    switch (known) {
+      case ArgKey::kUnknown:
+        continue;
+      case ArgKey::kExternalId:
+        slice.external_id = pack(number_or_null(value));
+        continue;
+      case ArgKey::kCorrelation:
+        slice.correlation = pack(number_or_null(value));
+        continue;
+      case ArgKey::kSequenceNumber:
+        detail.sequence = number_or_null(value);
+        break;
+      case ArgKey::kForwardThread:
+        detail.forward_thread = number_or_null(value);
+        break;
+      case ArgKey::kInputDims:
+        detail.input_shapes = text_value(value);
+        break;
+      case ArgKey::kInputTypes:
+        detail.input_types = text_value(value);
+        break;
+      case ArgKey::kCallStack:
+        detail.stack = text_value(value);
+        break;
+      case ArgKey::kModule:
+        detail.module = text_value(value);
+        break;
+      case ArgKey::kFinished:
+        if (value == "false") slice.flags |= kFlagUnfinished;
+        continue;
+      default:
+        read_collective(static_cast<int>(known), value, collective);
+        continue;
+    }
+    any = true;
+  }
+  if (collective.op != kNoString) {
+    collective.level = strings.intern("host");
+    const int64_t size =
+        collective.data_type == kNoString ? 0 : element_bytes(strings.view(collective.data_type));
+    if (collective.elements != kNull && size > 0) collective.bytes = collective.elements * size;
+    detail.communication = static_cast<uint32_t>(chunk_->communications.size());
+    chunk_->communications.push_back(collective);
+    any = true;
+  }
+  if (!any) return;
+  slice.detail = static_cast<uint32_t>(chunk_->ops.size());
+  chunk_->ops.push_back(detail);
+}
+
+void EventMapper::read_device(ObjectWalker args, SliceRecord& slice, const Category& cat) {
+  KernelDetail detail;
+  CommunicationDetail collective;
+  detail.type = cat.kernel_type;
+  detail.work_class = cat.rule->work_class;
+  std::string_view key;
+  std::string_view value;
+  while (args.next(key, value) == ObjectWalker::Step::kPair) {
+    const ArgKey known = kArgKeys.find(key);
+    switch (known) {
+      case ArgKey::kUnknown:
+        break;
+      case ArgKey::kExternalId:
+        slice.external_id = pack(number_or_null(value));
+        break;
+      case ArgKey::kCorrelation:
+        slice.correlation = pack(number_or_null(value));
+        break;
+      case ArgKey::kGrid:
+        detail.grid = text_value(value);
+        break;
+      case ArgKey::kBlock:
+        detail.block = text_value(value);
+        break;
+      case ArgKey::kRegisters:
+        detail.registers = small_number(value);
+        break;
+      case ArgKey::kSharedMemory:
+        detail.shared_memory = small_number(value);
+        break;
+      case ArgKey::kOccupancy:
+        detail.occupancy = small_number(value);
+        break;
+      case ArgKey::kBytes:
+        detail.bytes = number_or_null(value);
+        break;
+      default:
+        read_collective(static_cast<int>(known), value, collective);
+    }
+  }
+  if (name_classes_.size() <= slice.name) name_classes_.resize(strings.size(), kUnknownClass);
+  NameClass& name_class = name_classes_[slice.name];
+  if (name_class == kUnknownClass) {
+    const std::string_view name = strings.view(slice.name);
+    name_class = is_communication_name(name) ? kCommunicationName
+                 : is_memory_name(name)      ? EventMapper::kMemoryName
+                                             : kComputeName;
+  }
+  if (detail.work_class == WorkClass::kCompute && name_class == kCommunicationName) {
+    detail.work_class = WorkClass::kCommunication;
+  } else if (detail.work_class == WorkClass::kCompute && name_class == EventMapper::kMemoryName) {
+    detail.work_class = WorkClass::kMemory;
+  }
+  if (collective.op != kNoString || detail.work_class == WorkClass::kCommunication) {
+    detail.work_class = WorkClass::kCommunication;
+    collective.level = strings.intern("op");
+    const int64_t size =
+        collective.data_type == kNoString ? 0 : element_bytes(strings.view(collective.data_type));
+    if (collective.elements != kNull && size > 0) collective.bytes = collective.elements * size;
+    detail.communication = static_cast<uint32_t>(chunk_->communications.size());
+    chunk_->communications.push_back(collective);
+  }
+  slice.detail = static_cast<uint32_t>(chunk_->kernels.size());
+  chunk_->kernels.push_back(detail);
+}
+
+// Ascend's device and communication events: details are kept on the slice as a kernel; ascend_text
+// decides from the process name what each slice really is.
+void EventMapper::read_ascend(ObjectWalker args, SliceRecord& slice) {
+  KernelDetail detail;
+  CommunicationDetail transfer;
+  bool is_task = false;
+  bool is_transfer = false;
+  std::string_view key;
+  std::string_view value;
+  while (args.next(key, value) == ObjectWalker::Step::kPair) {
+    const ArgKey known = kArgKeys.find(key);
+    switch (known) {
+      case ArgKey::kCorrelation:
+        slice.correlation = pack(number_or_null(value));
+        break;
+      case ArgKey::kTaskType:
+        detail.type = transfer.algorithm = text_value(value);
+        is_task = true;
+        break;
+      case ArgKey::kBytes:
+        detail.bytes = transfer.bytes = number_or_null(value);
+        break;
+      case ArgKey::kTransport:
+        transfer.transport = text_value(value);
+        is_transfer = true;
+        break;
+      case ArgKey::kLinkType:
+        transfer.link = text_value(value);
+        is_transfer = true;
+        break;
+      case ArgKey::kBandwidth:
+        if (const auto number = parse_double(unquote(value))) transfer.bandwidth = *number;
+        break;
+      case ArgKey::kAlgorithm:
+        transfer.algorithm = text_value(value);
+        is_transfer = true;
+        break;
+      case ArgKey::kCount:
+        transfer.elements = number_or_null(value);
+        break;
+      case ArgKey::kUnknown:
+        break;
+      default:
+        is_transfer |= read_collective(static_cast<int>(known), value, transfer);
+    }
+  }
+  if (!is_task && !is_transfer) return;
+  if (is_transfer) {
+    detail.communication = static_cast<uint32_t>(chunk_->communications.size());
+    chunk_->communications.push_back(transfer);
+  }
+  slice.detail = static_cast<uint32_t>(chunk_->kernels.size());
+  chunk_->kernels.push_back(detail);
+}
+
+void EventMapper::map_instant(const ChromeEvent& event, const Category& cat) {
+  int64_t ts_ns = 0;
+  if (!time(event.ts, event, ts_ns)) {
+    chunk_->quality.add(QualityCode::kUnparsableEvent, where(event) + " has no time");
+    return;
+  }
+  const bool on_device = cat.rule != nullptr && cat.rule->on_device;
+  const uint32_t lane = track(event.pid, event.tid, on_device);
+  if (event.name == stepscope::kMemoryName && !event.args.empty() && event.args[0] == '{') {
+    map_memory(event, lane, ts_ns);
+    return;
+  }
+  SliceRecord slice;
+  slice.ts_ns = ts_ns;
+  slice.name = text(event.name);
+  slice.cat = cat.id;
+  slice.args = args_place(event);
+  slice.flags = kFlagInstant;
+  chunk_->slices.push_back({slice, lane});
+}
+
+void EventMapper::map_memory(const ChromeEvent& event, uint32_t lane, int64_t ts_ns) {
+  MemoryRecord record;
+  record.ts_ns = ts_ns;
+  record.track = lane;
+  int64_t device_type = kNull;
+  std::string_view key;
+  std::string_view value;
+  ObjectWalker args = event.args_walker;
+  while (args.next(key, value) == ObjectWalker::Step::kPair) {
+    switch (kArgKeys.find(key)) {
+      case ArgKey::kAddress:
+        record.address = number_or_null(value);
+        break;
+      case ArgKey::kBytes:
+        record.bytes = number_or_null(value);
+        break;
+      case ArgKey::kTotalAllocated:
+        record.total_allocated = number_or_null(value);
+        break;
+      case ArgKey::kTotalReserved:
+        record.total_reserved = number_or_null(value);
+        break;
+      case ArgKey::kDeviceType:
+        device_type = number_or_null(value);
+        break;
+      case ArgKey::kDeviceId: {
+        const int64_t device = number_or_null(value);
+        record.device = device == kNull ? -1 : static_cast<int32_t>(device);
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  // torch's numbering of device types.
+  record.device_kind =
+      strings.intern(device_type == 0   ? "CPU"
+                     : device_type == 1 ? "CUDA"
+                     : device_type == 6 ? "HIP"
+                                        : "device type " + std::to_string(device_type));
+  chunk_->memory.push_back(record);
+}
+
+void EventMapper::map_counter(const ChromeEvent& event) {
+  int64_t ts_ns = 0;
+  if (!time(event.ts, event, ts_ns) || event.args.empty() || event.args[0] != '{') {
+    chunk_->quality.add(QualityCode::kUnparsableEvent,
+                        where(event) + " is a counter without time or values");
+    return;
+  }
+  ObjectWalker args = event.args_walker;
+  std::string_view key;
+  std::string_view value;
+  while (args.next(key, value) == ObjectWalker::Step::kPair) {
+    const auto number = parse_double(unquote(value));
+    if (!number) {
+      chunk_->quality.add(QualityCode::kBadNumber,
+                          where(event) + " " + std::string(value.substr(0, 40)));
+      continue;
+    }
+    LocalTrack lane{text(event.pid), text(event.tid), kNoString, false, false};
+    const bool plain = key.empty() || key == "value";
+    std::string name(event.name);
+    if (!plain) {
+      name += ' ';
+      name += key;
+    }
+    lane.counter = text(name);
+    chunk_->counters.push_back({ts_ns, *number, special_track(lane)});
+  }
+}
+
+void EventMapper::map_flow(const ChromeEvent& event, const Category& cat, FlowPhase phase) {
+  int64_t ts_ns = 0;
+  if (!time(event.ts, event, ts_ns)) {
+    chunk_->quality.add(QualityCode::kUnparsableEvent, where(event) + " has no time");
+    return;
+  }
+  // Writers put a launch arrow right behind the slice it belongs to, with the slice's correlation
+  // as id: then one bit on the slice says everything, and two thirds of all flow events cost no
+  // memory.
+  if (cat.is_launch_flow && last_slice_ < chunk_->slices.size() && phase != FlowPhase::kStep) {
+    StagedSlice& slice = chunk_->slices[last_slice_];
+    const int64_t id = number_or_null(event.id);
+    const LocalTrack& lane = tracks[slice.track];
+    if (id != kNull && id < kNoId && slice.record.correlation == static_cast<PackedId>(id) &&
+        slice.record.ts_ns == ts_ns && strings.view(lane.tid) == event.tid &&
+        strings.view(lane.pid) == event.pid &&
+        (chunk_->launch_flow_kind == kNoString || chunk_->launch_flow_kind == cat.id) &&
+        (phase == FlowPhase::kEnd || slice.record.kind == SliceKind::kLaunchCall)) {
+      chunk_->launch_flow_kind = cat.id;
+      slice.record.flags |= phase == FlowPhase::kStart ? kFlagFlowStart : kFlagFlowEnd;
+      return;
+    }
+  }
+  // Lanes of devices and hosts are kept apart; an arrow does not say which it means, so it is bound
+  // to the lane that exists, and to the host's when both do.
+  FlowRecord flow;
+  flow.ts_ns = ts_ns;
+  flow.kind = cat.id;
+  flow.id = text(event.id);
+  flow.phase = phase;
+  flow.track = special_track({text(event.pid), text(event.tid), kNoString, false, false});
+  chunk_->flows.push_back(flow);
+}
+
+void EventMapper::map_edge(const ChromeEvent& event, const Category& cat, char phase) {
+  StagedEdge edge;
+  if (!time(event.ts, event, edge.record.ts_ns)) {
+    chunk_->quality.add(QualityCode::kUnparsableEvent, where(event) + " has no time");
+    return;
+  }
+  edge.phase = phase;
+  edge.record.name = text(event.name);
+  edge.record.cat = cat.id;
+  edge.record.kind = cat.rule == nullptr ? SliceKind::kOther : cat.rule->kind;
+  // Kernels need a detail record, which these events do not have.
+  if (edge.record.kind == SliceKind::kKernel) edge.record.kind = SliceKind::kOther;
+  edge.record.args = event.repaired ? ArgsRef::kNone : args_place(event);
+  if (phase == 'B' || phase == 'E') {
+    edge.track = track(event.pid, event.tid, false);
+  } else {
+    edge.id = text(event.id);
+    edge.track = special_track({text(event.pid), cat.id, kNoString, false, true});
+  }
+  chunk_->edges.push_back(edge);
+}
+
+void EventMapper::map_metadata(const ChromeEvent& event) {
+  StagedMetadata metadata;
+  metadata.name = text(event.name);
+  metadata.pid = text(event.pid);
+  metadata.tid = text(event.tid);
+  if (!event.args.empty() && event.args[0] == '{') {
+    ObjectWalker args = event.args_walker;
+    std::string_view key;
+    std::string_view value;
+    while (args.next(key, value) == ObjectWalker::Step::kPair) metadata.value = text_value(value);
+  }
+  chunk_->metadata.push_back(metadata);
+}
+
+}  // namespace stepscope

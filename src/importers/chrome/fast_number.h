@@ -1,0 +1,47 @@
+// Numbers as trace files usually write them, without a call. Everything unusual goes to
+// base/decimal.h.
+#ifndef STEPSCOPE_IMPORTERS_CHROME_FAST_NUMBER_H_
+#define STEPSCOPE_IMPORTERS_CHROME_FAST_NUMBER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/decimal.h"
+
+namespace stepscope {
+
+// Digits of up to 18 places, optionally a '.' and up to three more: microseconds to nanoseconds.
+inline std::optional<int64_t> fast_us_as_ns(std::string_view text) {
+  constexpr int64_t kShift[4] = {1000, 100, 10, 1};
+  int64_t value = 0;
+  size_t at = 0;
+  const size_t size = text.size();
+  while (at < size && static_cast<unsigned char>(text[at] - '0') < 10)
+    value = value * 10 + (text[at++] - '0');
+  const size_t digits = at;
+  size_t fraction = 0;
+  if (at < size && text[at] == '.') {
+    ++at;
+    while (at < size && static_cast<unsigned char>(text[at] - '0') < 10) {
+      value = value * 10 + (text[at++] - '0');
+      ++fraction;
+    }
+  }
+  if (at != size || digits == 0 || digits > 15 || fraction > 3) return parse_us_as_ns(text);
+  return value * kShift[fraction];
+}
+
+inline std::optional<int64_t> fast_integer(std::string_view text) {
+  int64_t value = 0;
+  if (text.empty() || text.size() > 18) return parse_integer(text);
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c - '0') >= 10) return parse_integer(text);
+    value = value * 10 + (c - '0');
+  }
+  return value;
+}
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_IMPORTERS_CHROME_FAST_NUMBER_H_

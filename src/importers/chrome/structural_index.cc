@@ -1,0 +1,155 @@
+#include "importers/chrome/structural_index.h"
+
+#include <bit>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace stepscope {
+namespace {
+
+struct Masks {
+  uint64_t quote = 0;
+  uint64_t backslash = 0;
+  uint64_t structural = 0;
+};
+
+struct Carry {
+  uint64_t in_string = 0;  // all ones while inside a string
+  bool escape = false;     // the last byte was an escaping backslash
+};
+
+// Bits whose byte is escaped by a backslash. Blocks with backslashes are rare, so a loop over them
+// is enough.
+inline uint64_t escaped_bits(uint64_t backslash, bool& carry) {
+  uint64_t escaped = 0;
+  if (carry) {
+    escaped |= 1;
+    backslash &= ~1ull;
+    carry = false;
+  }
+  while (backslash != 0) {
+    const int at = std::countr_zero(backslash);
+    if (at == 63) {
+      carry = true;
+      break;
+    }
+    escaped |= 2ull << at;
+    backslash &= ~(3ull << at);
+  }
+  return escaped;
+}
+
+inline uint32_t* write_positions(uint64_t bits, uint32_t base, uint32_t* out) {
+  const int count = std::popcount(bits);
+  uint32_t* const end = out + count;
+  // Eight at a time without a branch each; the surplus is overwritten by the next block.
+  for (uint32_t* at = out; at < end; at += 8) {
+    for (int i = 0; i < 8; ++i) {
+      at[i] = base + static_cast<uint32_t>(std::countr_zero(bits));
+      bits &= bits - 1;
+    }
+  }
+  return end;
+}
+
+template <typename Classify, typename PrefixXor>
+inline __attribute__((always_inline)) size_t index_text(const char* text, size_t size,
+                                                        uint32_t* out, Classify classify,
+                                                        PrefixXor prefix_xor) {
+  Carry carry;
+  uint32_t* const first = out;
+  for (size_t block = 0; block < size; block += 64) {
+    Masks masks = classify(text + block);
+    const size_t left = size - block;
+    if (left < 64) {
+      const uint64_t inside = (1ull << left) - 1;
+      masks.quote &= inside;
+      masks.backslash &= inside;
+      masks.structural &= inside;
+    }
+    if (masks.backslash != 0 || carry.escape)
+      masks.quote &= ~escaped_bits(masks.backslash, carry.escape);
+    const uint64_t in_string = prefix_xor(masks.quote) ^ carry.in_string;
+    carry.in_string = static_cast<uint64_t>(static_cast<int64_t>(in_string) >> 63);
+    out = write_positions(masks.structural & ~in_string, static_cast<uint32_t>(block), out);
+  }
+  return static_cast<size_t>(out - first);
+}
+
+inline uint64_t prefix_xor_by_shifts(uint64_t bits) {
+  for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
+  return bits;
+}
+
+// [ and { differ from each other in one bit, so do ] and }; setting it leaves four bytes to compare
+// with.
+constexpr char kBracketBit = 0x20;
+
+size_t index_portable(const char* text, size_t size, uint32_t* out) {
+  const auto classify = [](const char* block) {
+    Masks masks;
+    for (int i = 0; i < 64; ++i) {
+      const char c = block[i];
+      const char folded = static_cast<char>(c | kBracketBit);
+      masks.quote |= static_cast<uint64_t>(c == '"') << i;
+      masks.backslash |= static_cast<uint64_t>(c == '\\') << i;
+      masks.structural |=
+          static_cast<uint64_t>(folded == '{' || folded == '}' || c == ':' || c == ',') << i;
+    }
+    return masks;
+  };
+  return index_text(text, size, out, classify, prefix_xor_by_shifts);
+}
+
+#if defined(__x86_64__)
+#define STEPSCOPE_AVX2 __attribute__((target("avx2,pclmul,bmi,bmi2,lzcnt,popcnt")))
+
+STEPSCOPE_AVX2 inline uint64_t equal_bits(__m256i low, __m256i high, char c) {
+  const __m256i wanted = _mm256_set1_epi8(c);
+  const auto low_bits = static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, wanted)));
+  const auto high_bits =
+      static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, wanted)));
+  return low_bits | static_cast<uint64_t>(high_bits) << 32;
+}
+
+STEPSCOPE_AVX2 size_t index_avx2(const char* text, size_t size, uint32_t* out) {
+  const auto classify = [](const char* block) STEPSCOPE_AVX2 {
+    const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(block));
+    const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(block + 32));
+    const __m256i fold = _mm256_set1_epi8(kBracketBit);
+    const __m256i folded_low = _mm256_or_si256(low, fold);
+    const __m256i folded_high = _mm256_or_si256(high, fold);
+    return Masks{equal_bits(low, high, '"'), equal_bits(low, high, '\\'),
+                 equal_bits(folded_low, folded_high, '{') |
+                     equal_bits(folded_low, folded_high, '}') | equal_bits(low, high, ':') |
+                     equal_bits(low, high, ',')};
+  };
+  const auto prefix_xor = [](uint64_t quotes) STEPSCOPE_AVX2 {
+    const __m128i product = _mm_clmulepi64_si128(_mm_set_epi64x(0, static_cast<int64_t>(quotes)),
+                                                 _mm_set1_epi8(static_cast<char>(0xFF)), 0);
+    return static_cast<uint64_t>(_mm_cvtsi128_si64(product));
+  };
+  return index_text(text, size, out, classify, prefix_xor);
+}
+#endif
+
+}  // namespace
+
+void StructuralIndex::build(const char* text, size_t size) {
+  // Worst case every byte is structural; the extra room takes the surplus of write_positions.
+  if (positions_.size() < size + 72) positions_.resize(size + 72);
+#if defined(__x86_64__)
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("pclmul") &&
+                               __builtin_cpu_supports("bmi2");
+  if (has_avx2) {
+    count_ = index_avx2(text, size, positions_.data());
+    return;
+  }
+#endif
+  count_ = index_portable(text, size, positions_.data());
+}
+
+}  // namespace stepscope

@@ -1,0 +1,252 @@
+#include "importers/chrome/text_source.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include <isa-l/igzip_lib.h>
+#include <zstd.h>
+
+namespace stepscope {
+namespace {
+
+constexpr size_t kPackedBufferBytes = 256 * 1024;
+// Traces compress 8 to 40 fold. Deflate's limit is 1,032 fold, which only a bomb comes near.
+constexpr uint64_t kMostExpansion = 250;
+constexpr uint64_t kExpansionFreeBytes = 64ull << 20;
+
+class PlainSource final : public TextSource {
+ public:
+  explicit PlainSource(InputFile file) : TextSource(std::move(file), false) {}
+
+  Result<size_t> read(char* into, size_t bytes) override {
+    auto got = file_.read_at(file_position_, into, bytes);
+    if (got) file_position_ += *got;
+    return got;
+  }
+};
+
+// Reads the packed file piece by piece for the two decoders below.
+class PackedSource : public TextSource {
+ protected:
+  PackedSource(InputFile file, uint64_t start, uint64_t end)
+      : TextSource(std::move(file), true), buffer_(kPackedBufferBytes), end_(end) {
+    file_position_ = start;
+  }
+  // False at the end of the file.
+  Result<bool> refill() {
+    const size_t want = std::min<uint64_t>(buffer_.size(), end_ - std::min(end_, file_position_));
+    auto got = file_.read_at(file_position_, buffer_.data(), want);
+    if (!got) return std::move(got.error());
+    file_position_ += *got;
+    filled_ = *got;
+    return filled_ > 0;
+  }
+
+  std::vector<uint8_t> buffer_;
+  size_t filled_ = 0;
+  uint64_t end_;
+  uint64_t text_bytes_ = 0;
+};
+
+class DeflateSource final : public PackedSource {
+ public:
+  DeflateSource(InputFile file, uint64_t start, uint64_t end, bool gzip)
+      : PackedSource(std::move(file), start, end), gzip_(gzip) {
+    isal_inflate_init(&state_);
+    state_.crc_flag = gzip_ ? ISAL_GZIP : ISAL_DEFLATE;
+  }
+
+  Result<size_t> read(char* into, size_t bytes) override {
+    state_.next_out = reinterpret_cast<uint8_t*>(into);
+    state_.avail_out = static_cast<uint32_t>(std::min<size_t>(bytes, 1u << 30));
+    const size_t wanted = state_.avail_out;
+    while (state_.avail_out > 0 && !finished_) {
+      if (state_.avail_in == 0) {
+        auto more = refill();
+        if (!more) return std::move(more.error());
+        if (!*more) {
+          truncated_ = truncated_ || state_.block_state != ISAL_BLOCK_FINISH;
+          finished_ = true;
+          break;
+        }
+        state_.next_in = buffer_.data();
+        state_.avail_in = static_cast<uint32_t>(filled_);
+      }
+      if (state_.block_state == ISAL_BLOCK_FINISH && !next_member()) break;
+      const int code = isal_inflate(&state_);
+      if (code != ISAL_DECOMP_OK && code != ISAL_END_INPUT && code != ISAL_OUT_OVERFLOW) {
+        truncated_ = finished_ = true;
+      }
+      if (!gzip_ && state_.block_state == ISAL_BLOCK_FINISH) finished_ = true;
+    }
+    const size_t got = wanted - state_.avail_out;
+    text_bytes_ += got;
+    if (auto status = check_expansion(text_bytes_); !status) return std::move(status.error());
+    return got;
+  }
+
+ private:
+  // A gzip file may be several members one after another; anything else behind a member is padding.
+  bool next_member() {
+    if (!gzip_ || state_.avail_in == 0 || *state_.next_in != 0x1F) {
+      finished_ = true;
+      return false;
+    }
+    uint8_t* next_in = state_.next_in;
+    const uint32_t avail_in = state_.avail_in;
+    uint8_t* next_out = state_.next_out;
+    const uint32_t avail_out = state_.avail_out;
+    isal_inflate_reset(&state_);
+    state_.crc_flag = ISAL_GZIP;
+    state_.next_in = next_in;
+    state_.avail_in = avail_in;
+    state_.next_out = next_out;
+    state_.avail_out = avail_out;
+    return true;
+  }
+
+  inflate_state state_;
+  bool gzip_;
+  bool finished_ = false;
+};
+
+class ZstdSource final : public PackedSource {
+ public:
+  explicit ZstdSource(InputFile file)
+      : PackedSource(std::move(file), 0, UINT64_MAX), stream_(ZSTD_createDStream()) {
+    ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, 27);  // 128 MiB: memory stays bounded
+  }
+  ~ZstdSource() override { ZSTD_freeDStream(stream_); }
+
+  Result<size_t> read(char* into, size_t bytes) override {
+    ZSTD_outBuffer out{into, bytes, 0};
+    while (out.pos < out.size && !finished_) {
+      if (in_.pos == in_.size) {
+        auto more = refill();
+        if (!more) return std::move(more.error());
+        if (!*more) {
+          truncated_ = truncated_ || in_frame_;
+          break;
+        }
+        in_ = {buffer_.data(), filled_, 0};
+      }
+      const size_t left = ZSTD_decompressStream(stream_, &out, &in_);
+      if (ZSTD_isError(left)) truncated_ = finished_ = true;
+      in_frame_ = left != 0;
+    }
+    text_bytes_ += out.pos;
+    if (auto status = check_expansion(text_bytes_); !status) return std::move(status.error());
+    return out.pos;
+  }
+
+ private:
+  ZSTD_DStream* stream_;
+  ZSTD_inBuffer in_{nullptr, 0, 0};
+  bool in_frame_ = false;
+  bool finished_ = false;
+};
+
+uint32_t little_endian(const uint8_t* p, int bytes) {
+  uint32_t value = 0;
+  for (int i = 0; i < bytes; ++i) value |= static_cast<uint32_t>(p[i]) << (8 * i);
+  return value;
+}
+
+struct ZipMember {
+  uint64_t data_offset = 0;
+  uint64_t packed_bytes = 0;
+  uint32_t method = 0;
+};
+
+// Finds the largest member through the central directory (local headers may leave sizes out).
+Result<ZipMember> find_zip_member(const InputFile& file) {
+  const Error bad{ErrorCode::kBadInput, "cannot open the zip", file.path(),
+                  "its list of members cannot be read", "unpack it and import the trace inside"};
+  const size_t tail_bytes = std::min<uint64_t>(file.size(), 66 * 1024);
+  std::vector<uint8_t> tail(tail_bytes);
+  auto got = file.read_at(file.size() - tail_bytes, tail.data(), tail_bytes);
+  if (!got || *got < 22) return bad;
+  size_t end = tail_bytes - 22;
+  while (little_endian(&tail[end], 4) != 0x06054B50u) {
+    if (end == 0) return bad;
+    --end;
+  }
+  const uint32_t members = little_endian(&tail[end + 10], 2);
+  const uint64_t directory_bytes = little_endian(&tail[end + 12], 4);
+  const uint64_t directory_offset = little_endian(&tail[end + 16], 4);
+  if (directory_offset + directory_bytes > file.size() || directory_bytes > (16u << 20)) return bad;
+  std::vector<uint8_t> directory(directory_bytes + 46);
+  if (!file.read_at(directory_offset, directory.data(), directory_bytes)) return bad;
+  ZipMember best;
+  uint64_t local_offset = 0;
+  bool found = false;
+  size_t at = 0;
+  for (uint32_t i = 0; i < members && at + 46 <= directory_bytes; ++i) {
+    const uint8_t* entry = &directory[at];
+    if (little_endian(entry, 4) != 0x02014B50u) return bad;
+    const uint64_t packed = little_endian(entry + 20, 4);
+    if (!found || packed > best.packed_bytes) {
+      best = {0, packed, little_endian(entry + 10, 2)};
+      local_offset = little_endian(entry + 42, 4);
+      found = true;
+    }
+    at += 46 + little_endian(entry + 28, 2) + little_endian(entry + 30, 2) +
+          little_endian(entry + 32, 2);
+  }
+  uint8_t local[30];
+  auto local_got = file.read_at(local_offset, local, sizeof local);
+  if (!found || !local_got || *local_got < sizeof local || little_endian(local, 4) != 0x04034B50u)
+    return bad;
+  best.data_offset =
+      local_offset + 30 + little_endian(local + 26, 2) + little_endian(local + 28, 2);
+  if (best.method != 8) {
+    return Error{ErrorCode::kUnsupported, "cannot open the zip", file.path(),
+                 best.method == 0 ? "its member is stored without compression"
+                                  : "it is compressed by another method than deflate",
+                 "unpack it and import the trace inside"};
+  }
+  return best;
+}
+
+}  // namespace
+
+Status TextSource::check_expansion(uint64_t text_bytes) const {
+  if (text_bytes < kExpansionFreeBytes || text_bytes / kMostExpansion < file_position_) return {};
+  return Error{
+      ErrorCode::kLimit, "cannot read", file_.path(),
+      "it expands more than " + std::to_string(kMostExpansion) + " fold, which no trace does",
+      "unpack it yourself if you trust it, and import the plain file"};
+}
+
+Result<std::unique_ptr<TextSource>> TextSource::open(const std::string& path) {
+  auto file = InputFile::open(path);
+  if (!file) return std::move(file.error());
+  uint8_t magic[4] = {};
+  auto got = file->read_at(0, magic, sizeof magic);
+  if (!got) return std::move(got.error());
+  const uint32_t word = little_endian(magic, 4);
+  const uint64_t size = file->size();
+  if ((word & 0xFFFF) == 0x8B1F) {
+    return std::unique_ptr<TextSource>(new DeflateSource(std::move(*file), 0, size, true));
+  }
+  if (word == 0xFD2FB528u) return std::unique_ptr<TextSource>(new ZstdSource(std::move(*file)));
+  if (word == 0x04034B50u) {
+    auto member = find_zip_member(*file);
+    if (!member) return std::move(member.error());
+    return std::unique_ptr<TextSource>(new DeflateSource(
+        std::move(*file), member->data_offset, member->data_offset + member->packed_bytes, false));
+  }
+  return std::unique_ptr<TextSource>(new PlainSource(std::move(*file)));
+}
+
+std::string read_text_head(const std::string& path, size_t bytes) {
+  auto source = TextSource::open(path);
+  if (!source) return {};
+  std::string head(bytes, '\0');
+  auto got = (*source)->read(head.data(), bytes);
+  head.resize(got ? *got : 0);
+  return head;
+}
+
+}  // namespace stepscope

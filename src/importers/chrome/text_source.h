@@ -1,0 +1,48 @@
+// Plain text of a trace file, read from front to back, whatever it is packed in: nothing, gzip,
+// zstd, or a zip with one member. What it is packed in is told by the content, not by the name.
+#ifndef STEPSCOPE_IMPORTERS_CHROME_TEXT_SOURCE_H_
+#define STEPSCOPE_IMPORTERS_CHROME_TEXT_SOURCE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/file.h"
+#include "base/result.h"
+
+namespace stepscope {
+
+class TextSource {
+ public:
+  static Result<std::unique_ptr<TextSource>> open(const std::string& path);
+  virtual ~TextSource() = default;
+
+  // Up to `bytes` more bytes of text; 0 at the end. A packed file that ends early or is damaged
+  // gives what could be unpacked and then sets truncated(). Fails on read errors and on files that
+  // expand beyond any plausible trace.
+  virtual Result<size_t> read(char* into, size_t bytes) = 0;
+
+  bool packed() const { return packed_; }
+  bool truncated() const { return truncated_; }
+  // Bytes of the file consumed so far.
+  uint64_t file_position() const { return file_position_; }
+  const InputFile& file() const { return file_; }
+
+ protected:
+  TextSource(InputFile file, bool packed) : file_(std::move(file)), packed_(packed) {}
+  // Fails when `text_bytes` of text from the bytes consumed so far is beyond what real traces
+  // compress to.
+  Status check_expansion(uint64_t text_bytes) const;
+
+  InputFile file_;
+  uint64_t file_position_ = 0;
+  bool packed_ = false;
+  bool truncated_ = false;
+};
+
+// The first `bytes` of a file's text, for recognition. "" when it cannot be read.
+std::string read_text_head(const std::string& path, size_t bytes);
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_IMPORTERS_CHROME_TEXT_SOURCE_H_

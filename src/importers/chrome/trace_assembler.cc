@@ -1,0 +1,308 @@
+#include "importers/chrome/trace_assembler.h"
+
+#include <algorithm>
+
+#include "base/decimal.h"
+
+namespace stepscope {
+namespace {
+
+// "stream 7 " and "Stream 108" -> the number, kNull for other names.
+int64_t stream_in_name(std::string_view name) {
+  if (!name.starts_with("stream ") && !name.starts_with("Stream ")) return kNull;
+  name.remove_prefix(7);
+  size_t digits = 0;
+  while (digits < name.size() && name[digits] >= '0' && name[digits] <= '9') ++digits;
+  const auto number = parse_integer(name.substr(0, digits));
+  return number ? *number : kNull;
+}
+
+int64_t number_or_null(std::string_view text) {
+  const auto number = parse_integer(text);
+  return number ? *number : kNull;
+}
+
+}  // namespace
+
+uint32_t TraceAssembler::find_lane(const Lane& lane) {
+  const LaneKey key{lane.pid, lane.tid, lane.counter, lane.on_device, lane.is_async};
+  const auto [found, added] = lane_index_.try_emplace(key, static_cast<uint32_t>(lanes_.size()));
+  if (added) lanes_.push_back(lane);
+  return found->second;
+}
+
+TrackId TraceAssembler::track_of(uint32_t index) {
+  Lane& lane = lanes_[index];
+  if (lane.track != kNoDetail) return lane.track;
+  TrackInfo info;
+  info.pid = lane.pid;
+  info.tid = lane.tid;
+  info.kind = lane.counter != kNoString ? TrackKind::kCounter
+              : lane.is_async           ? TrackKind::kAsync
+              : lane.on_device          ? TrackKind::kDevice
+                                        : TrackKind::kHost;
+  if (lane.counter != kNoString) info.thread = lane.counter;
+  lane.track = rank_.add_track(info);
+  return lane.track;
+}
+
+// The track an arrow's end means: the host's lane when it has slices, else the device's of the same
+// ids.
+TrackId TraceAssembler::bound_track(uint32_t index) {
+  if (lanes_[index].track != kNoDetail) return lanes_[index].track;
+  const Lane& lane = lanes_[index];
+  const auto twin = lane_index_.find({lane.pid, lane.tid, kNoString, true, false});
+  return twin == lane_index_.end() ? kNoDetail : lanes_[twin->second].track;
+}
+
+void TraceAssembler::learn(size_t number, const std::vector<std::string_view>& strings,
+                           const std::vector<LocalTrack>& tracks) {
+  Worker& worker = workers_[number];
+  for (const std::string_view text : strings) worker.strings.push_back(rank_.strings.intern(text));
+  for (const LocalTrack& local : tracks) {
+    worker.lanes.push_back(
+        find_lane({worker.text(local.pid), worker.text(local.tid), worker.text(local.counter),
+                   local.on_device, local.is_async, kNoDetail}));
+  }
+}
+
+PackedId TraceAssembler::repack(PackedId id, const StagedChunk& chunk) {
+  if (id == kNoId || !(id & 0x80000000u)) return id;
+  return rank_.pack_id(chunk.wide_ids[id & 0x7FFFFFFFu]);
+}
+
+void TraceAssembler::take_details(const Worker& worker, StagedChunk& chunk) {
+  const auto text = [&](StringId id) { return worker.text(id); };
+  communication_map_.clear();
+  for (CommunicationDetail& detail : chunk.communications) {
+    for (StringId* id : {&detail.level, &detail.op, &detail.group, &detail.data_type,
+                         &detail.algorithm, &detail.transport, &detail.link, &detail.of_name}) {
+      *id = text(*id);
+    }
+    communication_map_.push_back(rank_.add_communication(detail));
+  }
+  kernel_map_.clear();
+  for (KernelDetail& detail : chunk.kernels) {
+    for (StringId* id : {&detail.type, &detail.op_type, &detail.input_shapes, &detail.input_types,
+                         &detail.output_shapes, &detail.grid, &detail.block, &detail.counters}) {
+      *id = text(*id);
+    }
+    if (detail.communication != kNoDetail)
+      detail.communication = communication_map_[detail.communication];
+    kernel_map_.push_back(rank_.add_kernel(detail));
+  }
+  op_map_.clear();
+  for (OpDetail& detail : chunk.ops) {
+    for (StringId* id :
+         {&detail.type, &detail.input_shapes, &detail.input_types, &detail.stack, &detail.module}) {
+      *id = text(*id);
+    }
+    if (detail.communication != kNoDetail)
+      detail.communication = communication_map_[detail.communication];
+    op_map_.push_back(rank_.add_op(detail));
+  }
+}
+
+void TraceAssembler::take_over(size_t number, StagedChunk& chunk) {
+  const Worker& worker = workers_[number];
+  const auto text = [&](StringId id) { return worker.text(id); };
+  take_details(worker, chunk);
+  for (auto& [slice, args] : chunk.own_args) {
+    if (slice < chunk.slices.size()) chunk.slices[slice].record.args = rank_.add_args(args);
+  }
+  for (StagedSlice& staged : chunk.slices) {
+    SliceRecord& slice = staged.record;
+    slice.name = text(slice.name);
+    slice.cat = text(slice.cat);
+    slice.correlation = repack(slice.correlation, chunk);
+    slice.external_id = repack(slice.external_id, chunk);
+    if (slice.detail != kNoDetail) {
+      slice.detail =
+          slice.kind == SliceKind::kOp ? op_map_[slice.detail] : kernel_map_[slice.detail];
+    }
+    if (slice.flags & kFlagUnfinished) rank_.quality.add(QualityCode::kUnfinishedOperation);
+    rank_.add_slice(track_of(worker.lanes[staged.track]), slice);
+  }
+  for (FlowRecord flow : chunk.flows) {
+    flow.kind = text(flow.kind);
+    flow.id = text(flow.id);
+    flow.track = worker.lanes[flow.track];
+    flows_.push_back(flow);
+  }
+  for (CounterRecord counter : chunk.counters) {
+    counter.track = track_of(worker.lanes[counter.track]);
+    rank_.counters.push_back(counter);
+  }
+  for (MemoryRecord memory : chunk.memory) {
+    memory.device_kind = text(memory.device_kind);
+    memory.track = track_of(worker.lanes[memory.track]);
+    rank_.memory.push_back(memory);
+  }
+  for (StagedEdge edge : chunk.edges) {
+    edge.record.name = text(edge.record.name);
+    edge.record.cat = text(edge.record.cat);
+    edge.id = text(edge.id);
+    edge.track = worker.lanes[edge.track];
+    edges_.push_back(edge);
+  }
+  for (const StagedMetadata& metadata : chunk.metadata) {
+    const std::string_view name = rank_.strings.view(text(metadata.name));
+    const StringId pid = text(metadata.pid);
+    const StringId value = text(metadata.value);
+    if (value == kNoString) continue;
+    if (name == "thread_name")
+      thread_names_[{pid, text(metadata.tid)}] = value;
+    else if (name == "process_name")
+      process_names_[pid] = value;
+    else if (name == "process_labels")
+      process_labels_[pid] = value;
+  }
+  for (const EventCount& count : chunk.counts) {
+    counts_[{text(count.cat), count.phase}] += count.count;
+    events_ += static_cast<uint64_t>(count.count);
+  }
+  if (chunk.launch_flow_kind != kNoString) rank_.launch_flow_kind = text(chunk.launch_flow_kind);
+  rank_.quality.merge(chunk.quality);
+}
+
+void TraceAssembler::finish() {
+  finish_begin_end();
+  finish_async();
+  for (FlowRecord flow : flows_) {
+    const TrackId track = bound_track(flow.track);
+    if (track == kNoDetail) {
+      rank_.quality.add(QualityCode::kFlowWithoutSlice);
+      continue;
+    }
+    flow.track = track;
+    rank_.flows.push_back(flow);
+  }
+  flows_.release();
+  name_tracks();
+  keep_counts();
+}
+
+// B and E of one thread nest like brackets, in order of time.
+void TraceAssembler::finish_begin_end() {
+  std::map<uint32_t, std::vector<StagedEdge>> by_lane;
+  int64_t last_ns = INT64_MIN;
+  for (const StagedEdge& edge : edges_) {
+    if (edge.phase != 'B' && edge.phase != 'E') continue;
+    by_lane[edge.track].push_back(edge);
+    last_ns = std::max(last_ns, edge.record.ts_ns);
+  }
+  for (TrackId track = 0; track < rank_.track_count() && !by_lane.empty(); ++track) {
+    for (const SliceRecord& slice : rank_.slices(track)) {
+      last_ns = std::max(last_ns, slice.ts_ns + std::max<int64_t>(slice.dur_ns, 0));
+    }
+  }
+  for (auto& [lane, edges] : by_lane) {
+    std::stable_sort(edges.begin(), edges.end(), [](const StagedEdge& a, const StagedEdge& b) {
+      return a.record.ts_ns < b.record.ts_ns;
+    });
+    const TrackId track = track_of(lane);
+    std::vector<SliceRecord> open;
+    for (const StagedEdge& edge : edges) {
+      if (edge.phase == 'B') {
+        open.push_back(edge.record);
+        continue;
+      }
+      if (open.empty()) {
+        rank_.quality.add(QualityCode::kEndWithoutBegin,
+                          rank_.strings.view(edge.record.name).substr(0, 60));
+        continue;
+      }
+      SliceRecord slice = open.back();
+      open.pop_back();
+      slice.dur_ns = edge.record.ts_ns - slice.ts_ns;
+      if (slice.args == ArgsRef::kNone) slice.args = edge.record.args;
+      rank_.add_slice(track, slice);
+    }
+    for (SliceRecord& slice : open) {
+      slice.dur_ns = last_ns - slice.ts_ns;
+      slice.flags |= kFlagUnfinished | kFlagImpossible;  // its length is a guess: not in totals
+      rank_.quality.add(QualityCode::kBeginWithoutEnd,
+                        rank_.strings.view(slice.name).substr(0, 60));
+      rank_.add_slice(track, slice);
+    }
+  }
+}
+
+// b and e are paired by category and id; equal ids nest.
+void TraceAssembler::finish_async() {
+  std::vector<StagedEdge> edges;
+  for (const StagedEdge& edge : edges_) {
+    if (edge.phase == 'b' || edge.phase == 'n' || edge.phase == 'e') edges.push_back(edge);
+  }
+  edges_.clear();
+  std::stable_sort(edges.begin(), edges.end(), [](const StagedEdge& a, const StagedEdge& b) {
+    return a.record.ts_ns < b.record.ts_ns;
+  });
+  std::map<std::tuple<uint32_t, StringId, StringId>, std::vector<SliceRecord>> open;
+  for (const StagedEdge& edge : edges) {
+    auto& stack = open[{edge.track, edge.record.cat, edge.id}];
+    if (edge.phase == 'b') {
+      stack.push_back(edge.record);
+    } else if (edge.phase == 'n') {
+      SliceRecord instant = edge.record;
+      instant.flags |= kFlagInstant;
+      rank_.add_slice(track_of(edge.track), instant);
+    } else if (stack.empty()) {
+      rank_.quality.add(QualityCode::kEndWithoutBegin,
+                        rank_.strings.view(edge.record.name).substr(0, 60));
+    } else {
+      SliceRecord slice = stack.back();
+      stack.pop_back();
+      slice.dur_ns = edge.record.ts_ns - slice.ts_ns;
+      rank_.add_slice(track_of(edge.track), slice);
+    }
+  }
+  for (auto& [key, stack] : open) {
+    for (SliceRecord& slice : stack) {
+      slice.flags |= kFlagUnfinished | kFlagImpossible;
+      rank_.quality.add(QualityCode::kBeginWithoutEnd,
+                        rank_.strings.view(slice.name).substr(0, 60));
+      rank_.add_slice(track_of(std::get<0>(key)), slice);
+    }
+  }
+}
+
+void TraceAssembler::name_tracks() {
+  for (const Lane& lane : lanes_) {
+    if (lane.track == kNoDetail) continue;
+    TrackInfo& track = rank_.track(lane.track);
+    if (const auto found = process_names_.find(lane.pid); found != process_names_.end())
+      track.process = found->second;
+    else if (lane.pid != kEmptyString)
+      track.process = lane.pid;
+    if (lane.counter != kNoString) continue;
+    if (const auto found = thread_names_.find({lane.pid, lane.tid}); found != thread_names_.end()) {
+      track.thread = found->second;
+    } else if (lane.tid != kEmptyString) {
+      track.thread = lane.tid;
+    }
+    if (!lane.on_device) continue;
+    track.device = number_or_null(rank_.strings.view(lane.pid));
+    track.stream = stream_in_name(rank_.strings.view(track.thread));
+    if (track.stream == kNull) track.stream = stream_in_name(rank_.strings.view(lane.tid));
+    if (track.stream == kNull) track.stream = number_or_null(rank_.strings.view(lane.tid));
+  }
+}
+
+void TraceAssembler::keep_counts() {
+  SourceTable table;
+  table.name = "chrome_events";
+  table.doc = "events of the file by phase and category";
+  table.columns = {
+      {"phase", Type::kText, {}}, {"cat", Type::kText, {}}, {"count", Type::kInt64, {}}};
+  for (const auto& [key, count] : counts_) {
+    const char phase = key.second;
+    table.columns[0].values.push_back(
+        rank_.strings.intern(std::string_view(&phase, phase == '\0' ? 0 : 1)));
+    table.columns[1].values.push_back(key.first);
+    table.columns[2].values.push_back(count);
+  }
+  rank_.source_tables.push_back(std::move(table));
+}
+
+}  // namespace stepscope

@@ -1,0 +1,214 @@
+#include "importers/discover.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "importers/chrome/text_source.h"
+
+namespace stepscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kHeadBytes = 64 * 1024;
+constexpr int kDeepestFolder = 24;
+constexpr size_t kMostEntries = 2'000'000;
+
+bool is_ours(const std::string& name) { return name.find(kStoreSuffix) != std::string::npos; }
+
+struct Listing {
+  Folder folder;
+  bool readable = true;
+};
+
+Listing list_folder(const std::string& path) {
+  Listing listing;
+  listing.folder.path = path;
+  std::error_code error;
+  for (fs::directory_iterator at(path, fs::directory_options::skip_permission_denied, error), end;
+       at != end; at.increment(error)) {
+    if (error) break;
+    const std::string name = at->path().filename().string();
+    std::error_code ignored;
+    const fs::file_status status = at->symlink_status(ignored);
+    if (fs::is_directory(status))
+      listing.folder.folders.push_back(name);
+    else if ((fs::is_regular_file(status) ||
+              (fs::is_symlink(status) && at->is_regular_file(ignored))) &&
+             !is_ours(name)) {
+      listing.folder.files.push_back(name);
+    }
+  }
+  listing.readable = !error;
+  std::sort(listing.folder.files.begin(), listing.folder.files.end());
+  std::sort(listing.folder.folders.begin(), listing.folder.folders.end());
+  return listing;
+}
+
+class Walk {
+ public:
+  std::vector<Candidate> found;
+  size_t entries = 0;
+  std::string unreadable;
+
+  void file(const std::string& path) {
+    ++entries;
+    const std::string head = read_text_head(path, kHeadBytes);
+    for (const Importer* importer : importers()) {
+      if (importer->probe_file(path, head, found)) return;
+    }
+  }
+
+  void folder(const std::string& path, int depth) {
+    const Listing listing = list_folder(path);
+    if (!listing.readable) unreadable = path;
+    bool claimed = false;
+    for (const Importer* importer : importers())
+      claimed |= importer->probe_folder(listing.folder, found);
+    if (claimed) return;
+    for (const std::string& name : listing.folder.files) {
+      if (++entries < kMostEntries) file(path + "/" + name);
+    }
+    if (depth >= kDeepestFolder) return;
+    for (const std::string& name : listing.folder.folders) {
+      if (++entries < kMostEntries) folder(path + "/" + name, depth + 1);
+    }
+  }
+};
+
+// Numbers candidates that do not know their rank: the lowest numbers that are free, in order of
+// path.
+void number_ranks(std::vector<Candidate>& candidates) {
+  std::set<int64_t> taken;
+  std::map<std::string, int64_t> by_unit;
+  for (const Candidate& candidate : candidates) {
+    if (candidate.rank == kNull) continue;
+    taken.insert(candidate.rank);
+    by_unit.try_emplace(candidate.unit, candidate.rank);
+  }
+  int64_t next = 0;
+  for (Candidate& candidate : candidates) {
+    if (candidate.rank != kNull) continue;
+    candidate.rank_inferred = true;
+    const auto [known, added] = by_unit.try_emplace(candidate.unit, 0);
+    if (added) {
+      while (taken.contains(next)) ++next;
+      taken.insert(next);
+      known->second = next;
+    }
+    candidate.rank = known->second;
+  }
+}
+
+Error nothing_found(const std::vector<std::string>& paths, const Walk& walk,
+                    std::string_view form) {
+  Error error{ErrorCode::kNotRecognised, "nothing to import", paths.empty() ? "" : paths.front(),
+              "", ""};
+  std::error_code ignored;
+  const bool folder = !paths.empty() && fs::is_directory(paths.front(), ignored);
+  if (!walk.unreadable.empty()) {
+    error.code = ErrorCode::kPermission;
+    error.why = "the folder " + walk.unreadable + " cannot be read";
+    error.remedy = "check its owner and mode";
+    return error;
+  }
+  if (!folder && !paths.empty()) {
+    const auto stamp = stamp_file(paths.front());
+    error.why =
+        stamp && stamp->bytes == 0 ? "the file is empty" : "no importer recognises its content";
+  } else {
+    error.why = walk.entries == 0 ? "the folder is empty"
+                                  : std::to_string(walk.entries) +
+                                        " files and folders, none is a trace or profile";
+  }
+  error.remedy = form.empty() ? "known are:" : "with --form " + std::string(form) + "; known are:";
+  for (const Importer* importer : importers()) error.remedy += " " + std::string(importer->name());
+  return error;
+}
+
+}  // namespace
+
+Result<std::vector<RankSource>> discover(const std::vector<std::string>& paths,
+                                         std::string_view form) {
+  if (!form.empty() && find_importer(form) == nullptr) {
+    Error error{ErrorCode::kNotFound, "unknown form", std::string(form), "", "known are:"};
+    for (const Importer* importer : importers())
+      error.remedy += " " + std::string(importer->name());
+    return error;
+  }
+  Walk walk;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (!fs::exists(status))
+      return system_error("cannot open", path, error ? error.value() : ENOENT);
+    if (fs::is_directory(status)) {
+      walk.folder(path, 0);
+    } else {
+      // Opening tells why it cannot be read better than "nothing found".
+      auto readable = InputFile::open(path);
+      if (!readable) return std::move(readable.error());
+      walk.file(path);
+    }
+  }
+  std::vector<Candidate>& found = walk.found;
+  if (!form.empty())
+    std::erase_if(found, [&](const Candidate& c) { return c.importer->name() != form; });
+  if (found.empty()) return nothing_found(paths, walk, form);
+  number_ranks(found);
+
+  // Forms of one unit and rank belong together; the richest is read.
+  std::map<std::tuple<int64_t, std::string>, std::vector<Candidate>> units;
+  for (Candidate& candidate : found)
+    units[{candidate.rank, candidate.unit}].push_back(std::move(candidate));
+  std::vector<RankSource> sources;
+  std::map<int64_t, int64_t> windows;
+  for (auto& [key, forms] : units) {
+    std::stable_sort(forms.begin(), forms.end(), [](const Candidate& a, const Candidate& b) {
+      return a.richness > b.richness;
+    });
+    RankSource source;
+    source.chosen = std::move(forms.front());
+    source.others.assign(std::make_move_iterator(forms.begin() + 1),
+                         std::make_move_iterator(forms.end()));
+    source.window = windows[std::get<0>(key)]++;
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
+Result<uint64_t> stamp_paths(const std::vector<std::string>& paths) {
+  uint64_t stamp = paths.size();
+  const auto add_file = [&](const std::string& path) {
+    const auto file = stamp_file(path);
+    if (!file) return;
+    // Order must not matter: folder listings have none.
+    stamp += mix64(hash_bytes(path),
+                   mix64(file->bytes + 1, static_cast<uint64_t>(file->modified_ns) | 1));
+  };
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+      const auto file = stamp_file(path);
+      if (!file) return file.error();
+      add_file(path);
+      continue;
+    }
+    fs::recursive_directory_iterator at(path, fs::directory_options::skip_permission_denied, error);
+    for (const fs::recursive_directory_iterator end; at != end; at.increment(error)) {
+      if (error) break;
+      if (at.depth() > kDeepestFolder) at.disable_recursion_pending();
+      std::error_code ignored;
+      if (at->is_regular_file(ignored) && !is_ours(at->path().filename().string()))
+        add_file(at->path().string());
+    }
+  }
+  return stamp;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,35 @@
+// Finds what can be imported under the paths the user named.
+#ifndef STEPSCOPE_IMPORTERS_DISCOVER_H_
+#define STEPSCOPE_IMPORTERS_DISCOVER_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "importers/importer.h"
+
+namespace stepscope {
+
+// One rank (or one recording window of it) and the form that will be read.
+struct RankSource {
+  Candidate chosen;
+  int64_t window = 0;
+  std::vector<Candidate> others;  // forms of the same recording that are not read
+};
+
+// Ranks in order of number and window. `form` (an importer's name) restricts the choice. Fails when
+// nothing is found, saying what was looked at.
+Result<std::vector<RankSource>> discover(const std::vector<std::string>& paths,
+                                         std::string_view form);
+
+// A number that changes when any file under the paths does (size, time, name); stores and temporary
+// files of ours are left out. Costs one stat per file.
+Result<uint64_t> stamp_paths(const std::vector<std::string>& paths);
+
+inline constexpr std::string_view kStoreSuffix = ".stepscope";
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_IMPORTERS_DISCOVER_H_

@@ -1,0 +1,262 @@
+#include "importers/import_run.h"
+
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/parallel.h"
+#include "importers/discover.h"
+#include "store/store_reader.h"
+#include "store/store_writer.h"
+
+namespace stepscope {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::string_view kPackedSuffixes[] = {".gz", ".zst", ".zip", ".db"};
+
+bool is_store(const std::string& path) {
+  auto file = InputFile::open(path);
+  char magic[sizeof kStoreMagic] = {};
+  if (!file) return false;
+  auto got = file->read_at(0, magic, sizeof magic);
+  return got && *got == sizeof magic &&
+         std::string_view(magic, sizeof magic) == std::string_view(kStoreMagic, 8);
+}
+
+std::string beside_input(const std::string& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) return path + "/run" + std::string(kStoreSuffix);
+  return path + std::string(kStoreSuffix);
+}
+
+std::string in_cache(const std::string& path) {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  std::string folder = cache != nullptr && *cache != '\0'
+                           ? cache
+                           : std::string(home == nullptr ? "/tmp" : home) + "/.cache";
+  folder += "/stepscope/stores";
+  std::error_code ignored;
+  fs::create_directories(folder, ignored);
+  const std::string absolute = fs::absolute(path, ignored).lexically_normal().string();
+  std::string name = fs::path(absolute).filename().string();
+  if (name.empty()) name = "run";
+  return folder + "/" + name + "-" + std::to_string(hash_bytes(absolute)) +
+         std::string(kStoreSuffix);
+}
+
+bool folder_is_writable(const std::string& file) {
+  const std::string folder = fs::path(file).parent_path().string();
+  return ::access(folder.empty() ? "." : folder.c_str(), W_OK) == 0;
+}
+
+// Why the store at `path` cannot be used for these inputs, or "" when it can.
+std::string stale_reason(const std::string& path, uint64_t stamp, const ImportOptions& options) {
+  auto store = StoreReader::open(path);
+  if (!store)
+    return store.error().code == ErrorCode::kUnsupported ? "it was made by another version"
+                                                         : store.error().why;
+  const json info = json::parse((*store)->run_info_json(), nullptr, false);
+  if (!info.is_object()) return "its description cannot be read";
+  if (info.value("stamp", std::string()) != std::to_string(stamp)) return "the input changed since";
+  if (info.value("form", std::string()) != options.form) return "another form was asked for";
+  return {};
+}
+
+uint64_t estimated_memory(const Candidate& candidate) {
+  uint64_t text_bytes = candidate.bytes;
+  for (const std::string_view suffix : kPackedSuffixes) {
+    if (candidate.path.ends_with(suffix)) text_bytes = candidate.bytes * 12;
+  }
+  return text_bytes / 4 + (8u << 20);
+}
+
+// Lets ranks in while their estimated memory fits; one is always let in.
+class MemoryGate {
+ public:
+  explicit MemoryGate(uint64_t budget) : budget_(budget) {}
+  void enter(uint64_t bytes) {
+    std::unique_lock lock(mutex_);
+    free_.wait(lock, [&] { return inside_ == 0 || used_ + bytes <= budget_; });
+    ++inside_;
+    used_ += bytes;
+  }
+  void leave(uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    --inside_;
+    used_ -= bytes;
+    free_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable free_;
+  const uint64_t budget_;
+  uint64_t used_ = 0;
+  int inside_ = 0;
+};
+
+std::string other_forms(const RankSource& source) {
+  if (source.others.empty()) return {};
+  json list = json::array();
+  for (const Candidate& other : source.others)
+    list.push_back({{"form", other.importer->name()}, {"path", other.path}});
+  return list.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+class RunImport {
+ public:
+  RunImport(const std::vector<RankSource>& sources, const ImportOptions& options,
+            StoreWriter& writer, Progress& progress)
+      : sources_(sources), writer_(writer), progress_(progress), gate_(budget(options)) {
+    const unsigned cpus = options.jobs == 0 ? available_cpus() : options.jobs;
+    ranks_at_once_ = static_cast<unsigned>(std::min<size_t>(cpus, sources.size()));
+    threads_per_rank_ = std::max(1u, cpus / std::max(1u, ranks_at_once_));
+    for (const RankSource& source : sources) progress.add_total_bytes(source.chosen.bytes);
+  }
+
+  Status run(std::vector<std::string>& notes) {
+    parallel_for(sources_.size(), ranks_at_once_, [&](size_t at) { import_rank(at); });
+    if (progress_.cancelled())
+      return Error{ErrorCode::kCancelled, "cancelled", "", "nothing was written", ""};
+    if (!write_error_.ok()) return write_error_;
+    if (failures_.size() == sources_.size()) return failures_.begin()->second;
+    for (const auto& [position, error] : failures_) {
+      notes.push_back("rank " + std::to_string(sources_[position].chosen.rank) +
+                      " could not be read: " + error.message());
+    }
+    note_missing_ranks();
+    return {};
+  }
+
+ private:
+  static uint64_t budget(const ImportOptions& options) {
+    if (options.memory_bytes != 0) return options.memory_bytes;
+    struct sysinfo machine{};
+    ::sysinfo(&machine);
+    return static_cast<uint64_t>(machine.totalram) * machine.mem_unit / 2;
+  }
+
+  void import_rank(size_t at) {
+    if (progress_.cancelled()) return;
+    const RankSource& source = sources_[at];
+    const auto position = static_cast<uint32_t>(at);
+    const uint64_t memory = estimated_memory(source.chosen);
+    gate_.enter(memory);
+    RankBuilder rank;
+    rank.info.rank = source.chosen.rank;
+    rank.info.rank_inferred = source.chosen.rank_inferred;
+    rank.info.window = source.window;
+    rank.info.source_format = source.chosen.importer->name();
+    rank.info.source_path = source.chosen.path;
+    rank.info.other_forms_json = other_forms(source);
+    const ImportContext context{progress_, threads_per_rank_, memory};
+    Status status = source.chosen.importer->import(source.chosen, context, rank);
+    if (!status.ok() && status.error().code != ErrorCode::kCancelled) {
+      // The rank stays in the run, empty, with the reason.
+      RankBuilder empty;
+      empty.info = rank.info;
+      empty.quality.add(QualityCode::kFailedRank, status.error().message());
+      rank = std::move(empty);
+    }
+    if (!source.others.empty()) {
+      std::string names;
+      for (const Candidate& other : source.others)
+        names += (names.empty() ? "" : ", ") + std::string(other.importer->name());
+      rank.quality.add(QualityCode::kOtherForms, names, static_cast<int64_t>(source.others.size()));
+    }
+    Status written;
+    if (!progress_.cancelled()) written = writer_.add_rank(position, rank, threads_per_rank_);
+    gate_.leave(memory);
+    const std::lock_guard lock(mutex_);
+    if (!status.ok()) failures_.emplace(at, status.error());
+    if (!written.ok() && write_error_.ok()) write_error_ = written;
+    numbers_.insert(rank.info.rank);
+    if (rank.info.world_size != kNull) world_size_ = std::max(world_size_, rank.info.world_size);
+  }
+
+  void note_missing_ranks() {
+    const auto present = static_cast<int64_t>(numbers_.size());
+    if (world_size_ <= present) return;
+    writer_.quality(0).add(
+        QualityCode::kMissingRank,
+        std::to_string(present) + " of " + std::to_string(world_size_) + " ranks are here",
+        world_size_ - present);
+  }
+
+  const std::vector<RankSource>& sources_;
+  StoreWriter& writer_;
+  Progress& progress_;
+  MemoryGate gate_;
+  unsigned ranks_at_once_ = 1;
+  unsigned threads_per_rank_ = 1;
+  std::mutex mutex_;
+  std::map<size_t, Error> failures_;
+  std::set<int64_t> numbers_;
+  int64_t world_size_ = 0;
+  Status write_error_;
+};
+
+}  // namespace
+
+Result<ImportedRun> import_run(const std::vector<std::string>& paths, const ImportOptions& options,
+                               Progress& progress) {
+  ImportedRun run;
+  if (paths.empty())
+    return Error{ErrorCode::kNotFound, "nothing to import", "", "no path was given",
+                 "name a trace or a folder"};
+  if (paths.size() == 1 && is_store(paths[0])) {
+    run.store_path = paths[0];
+    return run;
+  }
+  auto stamp = stamp_paths(paths);
+  if (!stamp) return std::move(stamp.error());
+  std::vector<std::string> places = {options.output};
+  if (options.output.empty()) places = {beside_input(paths[0]), in_cache(paths[0])};
+  std::error_code ignored;
+  for (const std::string& place : places) {
+    if (options.force || !fs::exists(place, ignored)) continue;
+    const std::string reason = stale_reason(place, *stamp, options);
+    if (reason.empty()) {
+      run.store_path = place;
+      return run;
+    }
+    run.notes.push_back("rebuilding " + place + ": " + reason);
+  }
+  run.store_path = folder_is_writable(places[0]) || places.size() == 1 ? places[0] : places[1];
+  run.imported = true;
+
+  auto sources = discover(paths, options.form);
+  if (!sources) return std::move(sources.error());
+  auto writer = StoreWriter::create(run.store_path, static_cast<uint32_t>(sources->size()));
+  if (!writer) return std::move(writer.error());
+  RunImport import(*sources, options, **writer, progress);
+  if (auto status = import.run(run.notes); !status) return std::move(status.error());
+
+  json info;
+  info["tool"] = "stepscope";
+  info["stamp"] = std::to_string(*stamp);
+  info["form"] = options.form;
+  info["paths"] = json::array();
+  for (const std::string& path : paths)
+    info["paths"].push_back(fs::absolute(path, ignored).lexically_normal().string());
+  if (auto status = (*writer)->finish(info.dump(-1, ' ', false, json::error_handler_t::replace));
+      !status) {
+    return std::move(status.error());
+  }
+  return run;
+}
+
+}  // namespace stepscope
