@@ -1,14 +1,17 @@
-// The one list of formats. Adding an importer is a folder and a line here.
+// The one list of formats. Adding an importer is a folder and a line here. Formats that own whole
+// folders come before those that would take single files out of them.
 #include "importers/importer.h"
 #include "importers/kineto/kineto_importer.h"
+#include "importers/mindinsight/mindinsight_importer.h"
 #include "importers/mindspore_raw/mindspore_raw_importer.h"
 
 namespace stepscope {
 
 const std::vector<const Importer*>& importers() {
-  static const KinetoImporter kKineto;
   static const MindsporeRawImporter kMindsporeRaw;
-  static const std::vector<const Importer*> kAll = {&kKineto, &kMindsporeRaw};
+  static const MindinsightImporter kMindinsight;
+  static const KinetoImporter kKineto;
+  static const std::vector<const Importer*> kAll = {&kMindsporeRaw, &kMindinsight, &kKineto};
   return kAll;
 }
 

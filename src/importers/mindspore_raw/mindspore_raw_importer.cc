@@ -155,6 +155,16 @@ bool MindsporeRawImporter::probe_folder(const Folder& folder, std::vector<Candid
   return false;  // ASCEND_PROFILER_OUTPUT and PROF_* are for others
 }
 
+bool MindsporeRawImporter::probe_file(const std::string& path, std::string_view,
+                                      std::vector<Candidate>& found) const {
+  const std::string_view name = file_name_of(path);
+  if (!number_in_name(name, "RuntimeProfilerJson", ".json") && !minddata_rank(name)) return false;
+  const std::string folder = folder_of(path);
+  return std::any_of(found.begin(), found.end(), [&](const Candidate& candidate) {
+    return candidate.importer == this && candidate.path == folder;
+  });
+}
+
 Status MindsporeRawImporter::import(const Candidate& candidate, const ImportContext& context,
                                     RankBuilder& rank) const {
   const std::string window = window_folder_of(candidate.path);
@@ -170,6 +180,9 @@ Status MindsporeRawImporter::import(const Candidate& candidate, const ImportCont
   if (candidate.rank != kNull) rank.info.rank = candidate.rank;
   rank.info.rank_inferred = candidate.rank_inferred;
   rank.info.device_kind = files->has_binary() ? "Ascend NPU" : "CPU";
+  if (candidate.rank_inferred) {
+    rank.quality.add(QualityCode::kRankInferred, "taken as rank " + std::to_string(rank.info.rank));
+  }
   read_window_info(window, rank);
   const int64_t records = read_all(*files, candidate.path, window, context, rank);
   context.progress.add_done_bytes(candidate.bytes);

@@ -23,6 +23,10 @@ class MindsporeRawImporter final : public Importer {
     return "MindSpore raw files: FRAMEWORK/, RuntimeProfilerDetail, minddata profiling";
   }
   bool probe_folder(const Folder& folder, std::vector<Candidate>& found) const override;
+  // Files of a folder that is a candidate already belong to it: the JSON twin of
+  // RuntimeProfilerDetail is no trace of its own.
+  bool probe_file(const std::string& path, std::string_view head,
+                  std::vector<Candidate>& found) const override;
   Status import(const Candidate& candidate, const ImportContext& context,
                 RankBuilder& rank) const override;
 };
