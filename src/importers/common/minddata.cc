@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/decimal.h"
+#include "importers/common/checked_math.h"
 #include "importers/common/json_file.h"
 #include "importers/common/table_builder.h"
 #include "importers/common/text_file.h"
@@ -42,7 +43,7 @@ class Reader {
     for (const json& stamp : stamps) {
       const int64_t ms = json_integer(stamp);
       if (ms == kNull) rank_.quality.add(QualityCode::kBadNumber, path + " time_stamp");
-      sample_ns_.push_back(ms == kNull ? kNull : at_ms(ms));
+      sample_ns_.push_back(at_ms(ms));
     }
     const int64_t before = records_;
     for (const char* group :
@@ -147,20 +148,23 @@ class Reader {
       const auto [type, extra, batch, value, time_ms] = fields;
       table.row({table.text(stage), type, extra, batch, value, time_ms});
       ++lines;
-      QueueRecord& record = batches[batch];
+      auto [place, is_new] = batches.try_emplace(batch);
+      QueueRecord& record = place->second;
       record.batch = batch;
+      if (is_new) record.ts_ns = kNull;
       if (type == 1) {
         record.capacity = extra;
         record.size = value;
-        record.ts_ns = time_ms == kNull ? 0 : at_ms(time_ms);
+        record.ts_ns = at_ms(time_ms);
       } else {
-        if (record.ts_ns == 0 && time_ms != kNull) record.ts_ns = at_ms(time_ms);
-        if (extra == 0) record.fetch_ns = value * kNsPerMs;
-        if (extra == 1) record.push_ns = value * kNsPerMs;
+        if (record.ts_ns == kNull) record.ts_ns = at_ms(time_ms);
+        if (extra == 0) record.fetch_ns = times_or_null(value, kNsPerMs);
+        if (extra == 1) record.push_ns = times_or_null(value, kNsPerMs);
       }
     }
     for (auto& [number, record] : batches) {
       record.stage = rank_.strings.intern(stage);
+      if (record.ts_ns == kNull) record.ts_ns = 0;  // old files have no times
       rank_.queues.push_back(record);
     }
     records_ += lines;
@@ -170,7 +174,7 @@ class Reader {
   int64_t records() const { return records_; }
 
  private:
-  int64_t at_ms(int64_t ms) const { return ms * kNsPerMs + offset_ns_; }
+  int64_t at_ms(int64_t ms) const { return plus_or_null(times_or_null(ms, kNsPerMs), offset_ns_); }
 
   static std::map<int64_t, int64_t> parents_of(const json& operators) {
     std::map<int64_t, int64_t> parents;
@@ -194,17 +198,16 @@ class Reader {
                         path + ": " + stage + ": samples at the nominal interval");
     }
     const StringId stage_id = rank_.strings.intern(stage);
+    const int64_t first_ns = sample_ns_.empty() ? offset_ns_ : sample_ns_[0];
+    const int64_t step_ns = times_or_null(interval_ms_ == kNull ? 1000 : interval_ms_, kNsPerMs);
     for (size_t i = 0; i < sizes.size(); ++i) {
+      const auto index = static_cast<int64_t>(i);
       QueueRecord record;
       record.stage = stage_id;
       record.size = json_integer(sizes[i]);
       record.capacity = length;
-      const int64_t nominal_ms =
-          (interval_ms_ == kNull ? 1000 : interval_ms_) * static_cast<int64_t>(i);
-      record.ts_ns = timed && sample_ns_[i] != kNull ? sample_ns_[i]
-                     : sample_ns_.empty() || sample_ns_[0] == kNull
-                         ? at_ms(nominal_ms)
-                         : sample_ns_[0] + nominal_ms * kNsPerMs;
+      record.ts_ns = timed ? sample_ns_[i] : plus_or_null(first_ns, times_or_null(step_ns, index));
+      if (record.ts_ns == kNull) record.ts_ns = 0;
       if (record.size == kNull) rank_.quality.add(QualityCode::kBadNumber, path + ": " + stage);
       rank_.queues.push_back(record);
       ++records_;
@@ -281,7 +284,8 @@ std::optional<int64_t> find_clock_offset_ns(const std::string& folder) {
     if (offset_ns != kNull) return offset_ns;
     const int64_t realtime_ns = json_integer(json_member(clock, "time_ns_start"));
     const int64_t monotonic_ns = json_integer(json_member(clock, "monotonic_ns_start"));
-    if (realtime_ns != kNull && monotonic_ns != kNull) return realtime_ns - monotonic_ns;
+    const int64_t difference_ns = minus_or_null(realtime_ns, monotonic_ns);
+    if (difference_ns != kNull) return difference_ns;
   }
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 
 #include "base/decimal.h"
 #include "base/file.h"
+#include "importers/common/checked_math.h"
 #include "importers/common/op_timestamps.h"
 #include "importers/common/table_builder.h"
 #include "importers/common/text_file.h"
@@ -72,11 +73,11 @@ class AiCpuTable {
                 {"run_end_us", Type::kInt64}}) {}
 
   void add(const AiCpuTask& task) {
-    const int64_t dur_us = task.run_end_us - task.run_start_us;
+    const int64_t dur_us = minus_or_null(task.run_end_us, task.run_start_us);
     table_.row({++count_, table_.text(op_type_of(task.node)), table_.text(task.node), task.total_us,
                 task.dispatch_us, dur_us, task.run_start_us, task.run_end_us});
-    add_kernel_slice(task.node, "AI_CPU", task.run_start_us * 1000, dur_us * 1000, kNull, infos_,
-                     tracks_, rank_);
+    add_kernel_slice(task.node, "AI_CPU", times_or_null(task.run_start_us, 1000),
+                     times_or_null(dur_us, 1000), kNull, infos_, tracks_, rank_);
   }
   int64_t count() const { return count_; }
 
@@ -270,8 +271,9 @@ int64_t read_job_task_track(const std::vector<std::string>& paths, const TaskNam
       const std::string name = named != names.end()
                                    ? named->second
                                    : "task " + std::to_string(stream) + "_" + std::to_string(task);
-      add_kernel_slice(name, "AI_CORE", start->second * kNsPerCount,
-                       (count - start->second) * kNsPerCount, stream, infos, tracks, rank);
+      add_kernel_slice(name, "AI_CORE", times_or_null(start->second, kNsPerCount),
+                       times_or_null(minus_or_null(count, start->second), kNsPerCount), stream,
+                       infos, tracks, rank);
       open.erase(start);
       ++tasks;
     }
@@ -317,10 +319,10 @@ int64_t read_job_dequeue(const std::string& path, RankBuilder& rank) {
     }
     QueueRecord queue;
     queue.stage = rank.strings.intern(task->node);
-    queue.ts_ns = task->run_start_us * 1000;
+    queue.ts_ns = std::max<int64_t>(0, times_or_null(task->run_start_us, 1000));
     queue.batch = ++rows;
     queue.size = *size;
-    queue.fetch_ns = (task->run_end_us - task->run_start_us) * 1000;
+    queue.fetch_ns = times_or_null(minus_or_null(task->run_end_us, task->run_start_us), 1000);
     rank.queues.push_back(queue);
   }
   add_source(rank, path, "aicpu_dequeue", rows);

@@ -6,6 +6,7 @@
 
 #include "base/decimal.h"
 #include "base/file.h"
+#include "importers/common/checked_math.h"
 #include "importers/common/csv_reader.h"
 #include "importers/common/json_file.h"
 #include "importers/common/op_timestamps.h"
@@ -210,7 +211,7 @@ class DeviceReader {
         for (const auto& size : *list) {
           record.size = json_integer(size);
           rank_.queues.push_back(record);
-          if (step_ns != kNull) record.ts_ns += step_ns;
+          record.ts_ns = std::max<int64_t>(0, plus_or_null(record.ts_ns, step_ns));
         }
         rank_.quality.add(QualityCode::kClockCoarse,
                           file.path + ": samples at the nominal interval, from 0");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/decimal.h"
+#include "importers/common/checked_math.h"
 #include "importers/common/csv_reader.h"
 #include "importers/common/json_file.h"
 #include "importers/common/op_timestamps.h"
@@ -97,6 +98,10 @@ TrackId DeviceTracks::stream(int64_t stream) {
 void add_kernel_slice(std::string_view name, std::string_view type, int64_t ts_ns, int64_t dur_ns,
                       int64_t stream, const OperatorInfos& infos, DeviceTracks& tracks,
                       RankBuilder& rank) {
+  if (ts_ns == kNull || dur_ns == kNull) {
+    rank.quality.add(QualityCode::kBadNumber, std::string(name) + ": its time");
+    return;
+  }
   KernelDetail detail;
   detail.type = rank.strings.intern(type);
   detail.op_type = rank.strings.intern(op_type_of(name));
@@ -158,8 +163,8 @@ int64_t read_aicpu_csv(const std::string& path, const OperatorInfos& infos, Devi
     const int64_t start_ns = csv->scaled(start, 3, ignored);
     const int64_t end_ns = csv->scaled(end, 3, ignored);
     if (start_ns == kNull || end_ns == kNull) continue;
-    add_kernel_slice(csv->cell(type), "AI_CPU", start_ns, end_ns - start_ns, kNull, infos, tracks,
-                     rank);
+    add_kernel_slice(csv->cell(type), "AI_CPU", start_ns, minus_or_null(end_ns, start_ns), kNull,
+                     infos, tracks, rank);
     ++tasks;
   }
   return tasks;
@@ -219,7 +224,7 @@ int64_t read_dequeue(const std::string& path, int unit_digits, std::string_view 
     record.ts_ns = *start_ns;
     record.batch = ++rows;
     record.size = *size;
-    record.fetch_ns = *end_ns - *start_ns;
+    record.fetch_ns = minus_or_null(*end_ns, *start_ns);
     rank.queues.push_back(record);
   }
   add_source(rank, path, role, rows);

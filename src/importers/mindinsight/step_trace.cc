@@ -6,6 +6,7 @@
 
 #include "base/decimal.h"
 #include "base/file.h"
+#include "importers/common/checked_math.h"
 #include "importers/common/csv_reader.h"
 #include "importers/common/text_file.h"
 
@@ -284,8 +285,12 @@ void add_step_trace(const std::vector<StepTraceRow>& rows, bool with_reduces, Ra
   const auto add = [&](TrackId track, std::string_view name, int64_t start, int64_t end,
                        uint32_t detail, SliceKind kind) {
     SliceRecord slice;
-    slice.ts_ns = start * kNsPerCount;
-    slice.dur_ns = (end - start) * kNsPerCount;
+    slice.ts_ns = times_or_null(start, kNsPerCount);
+    slice.dur_ns = times_or_null(minus_or_null(end, start), kNsPerCount);
+    if (slice.ts_ns == kNull || slice.dur_ns == kNull) {
+      rank.quality.add(QualityCode::kBadNumber, std::string(name) + " in the step trace");
+      return;
+    }
     slice.name = rank.strings.intern(name);
     slice.cat = cat;
     slice.kind = kind;
@@ -296,8 +301,12 @@ void add_step_trace(const std::vector<StepTraceRow>& rows, bool with_reduces, Ra
   for (const StepTraceRow& row : rows) {
     StepRecord step;
     step.step = row.step;
-    step.ts_ns = row.start * kNsPerCount;
-    step.dur_ns = (row.end - row.start) * kNsPerCount;
+    step.ts_ns = times_or_null(row.start, kNsPerCount);
+    step.dur_ns = times_or_null(minus_or_null(row.end, row.start), kNsPerCount);
+    if (step.ts_ns == kNull || step.dur_ns == kNull) {
+      rank.quality.add(QualityCode::kBadNumber, "step " + std::to_string(row.step));
+      continue;
+    }
     step.source = rank.strings.intern("file");
     step.track = phases;
     const std::string name = "Step " + std::to_string(row.step);

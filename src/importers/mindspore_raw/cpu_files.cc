@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/decimal.h"
+#include "importers/common/checked_math.h"
 #include "importers/common/csv_reader.h"
 #include "importers/common/op_timestamps.h"
 #include "importers/common/table_builder.h"
@@ -183,11 +184,16 @@ int64_t guess_window_start(const std::vector<MemoryRecord>& records, int64_t fir
   while (inside < records.size() && records[inside].ts_ns < first_operator_ns) ++inside;
   int64_t longest_pause_ns = 0;
   for (size_t i = inside + 1; i < records.size(); ++i) {
-    longest_pause_ns = std::max(longest_pause_ns, records[i].ts_ns - records[i - 1].ts_ns);
+    longest_pause_ns =
+        std::max(longest_pause_ns, minus_or_null(records[i].ts_ns, records[i - 1].ts_ns));
   }
+  const auto pause_before = [&](size_t record, int64_t next) {
+    const int64_t pause_ns = minus_or_null(next, records[record - 1].ts_ns);
+    return pause_ns == kNull ? INT64_MAX : pause_ns;
+  };
   size_t first = inside;
   int64_t next_ns = first_operator_ns;
-  while (first > 0 && next_ns - records[first - 1].ts_ns <= longest_pause_ns) {
+  while (first > 0 && pause_before(first, next_ns) <= longest_pause_ns) {
     next_ns = records[--first].ts_ns;
   }
   return next_ns;

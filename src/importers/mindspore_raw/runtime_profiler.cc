@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/decimal.h"
+#include "importers/common/checked_math.h"
 #include "importers/common/op_timestamps.h"
 #include "importers/common/table_builder.h"
 #include "importers/common/text_file.h"
@@ -172,7 +173,7 @@ class DetailReader {
     }
     SliceRecord slice;
     slice.ts_ns = event.start_ns;
-    slice.dur_ns = event.end_ns - event.start_ns;
+    slice.dur_ns = minus_or_null(event.end_ns, event.start_ns);
     slice.name = name_of(event);
     slice.cat = rank_.strings.intern(event.is_stage ? "stage" : event.module);
     if (slice.dur_ns < 0) {

@@ -1,6 +1,6 @@
 #include "importers/mindspore_raw/tlv_files.h"
 
-#include <array>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -9,6 +9,7 @@
 
 #include "base/decimal.h"
 #include "base/file.h"
+#include "importers/common/checked_math.h"
 #include "importers/common/json_file.h"
 #include "importers/common/op_timestamps.h"
 #include "importers/common/table_builder.h"
@@ -192,7 +193,7 @@ class OpRangeReader {
     }
     SliceRecord slice;
     slice.ts_ns = start_ns;
-    slice.dur_ns = clock_.to_realtime_ns(end) - start_ns;
+    slice.dur_ns = minus_or_null(clock_.to_realtime_ns(end), start_ns);
     std::string name;
     if (is_stage) {
       name = name_at(kStages, stage, "stage", rank_.quality);
@@ -222,7 +223,7 @@ class OpRangeReader {
     }
     slice.name = rank_.strings.intern(name);
     if (end == start) slice.flags |= kFlagInstant;
-    if (end < start) {
+    if (end < start || slice.dur_ns == kNull) {
       slice.flags |= kFlagImpossible;
       slice.dur_ns = 0;
       rank_.quality.add(QualityCode::kEndBeforeStart, name);
@@ -297,9 +298,11 @@ std::optional<int64_t> log_value(const std::string& text, std::string_view key) 
 
 int64_t HostClock::to_realtime_ns(uint64_t counter) const {
   if (!known) return static_cast<int64_t>(counter);
-  const auto ticks = static_cast<int64_t>(counter) - counter_start;
-  const long double passed_ns = static_cast<long double>(ticks) * 1000 / counter_mhz;
-  return std::llroundl(passed_ns) + monotonic_raw_ns + realtime_minus_monotonic_raw_ns;
+  const long double ticks = static_cast<long double>(counter) - counter_start;
+  const long double passed_ns = ticks * 1000 / counter_mhz;
+  if (passed_ns > 9e18L || passed_ns < -9e18L) return 0;  // no counter of this host
+  return start_ns == kNull ? 0
+                           : std::max<int64_t>(0, plus_or_null(std::llroundl(passed_ns), start_ns));
 }
 
 HostClock find_host_clock(const std::string& window_folder) {
@@ -320,8 +323,8 @@ HostClock find_host_clock(const std::string& window_folder) {
     if (!raw_ns || !counter || begin_us == kNull || pair_raw_ns == kNull) continue;
     clock.known = true;
     clock.counter_start = *counter;
-    clock.monotonic_raw_ns = *raw_ns;
-    clock.realtime_minus_monotonic_raw_ns = begin_us * 1000 - pair_raw_ns;
+    clock.start_ns =
+        plus_or_null(*raw_ns, minus_or_null(times_or_null(begin_us, 1000), pair_raw_ns));
     const auto info = read_json_file(host + "info.json");
     if (!info) return clock;
     const nlohmann::json& cpus = json_member(*info, "CPU");

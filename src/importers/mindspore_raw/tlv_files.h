@@ -18,10 +18,9 @@ namespace stepscope::mindspore_raw {
 // How to turn the counter of op_range into unix ns.
 struct HostClock {
   bool known = false;
-  int64_t counter_start = 0;     // counter at the recording's start
-  double counter_mhz = 100;      // MindSpore's own default when the host does not say
-  int64_t monotonic_raw_ns = 0;  // clock at counter_start
-  int64_t realtime_minus_monotonic_raw_ns = 0;
+  int64_t counter_start = 0;  // counter at the recording's start
+  double counter_mhz = 100;   // MindSpore's own default when the host does not say
+  int64_t start_ns = 0;       // unix ns at counter_start
 
   int64_t to_realtime_ns(uint64_t counter) const;
 };
