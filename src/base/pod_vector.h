@@ -7,6 +7,8 @@
 #ifndef STEPSCOPE_BASE_POD_VECTOR_H_
 #define STEPSCOPE_BASE_POD_VECTOR_H_
 
+#include <sys/mman.h>
+
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -29,7 +31,7 @@ class PodVector {
   }
   PodVector(const PodVector&) = delete;
   PodVector& operator=(const PodVector&) = delete;
-  ~PodVector() { std::free(data_); }
+  ~PodVector() { give_back(); }
 
   void push_back(const T& value) {
     if (size_ == capacity_) {
@@ -57,6 +59,7 @@ class PodVector {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
+    std::swap(mapped_bytes_, other.mapped_bytes_);
   }
 
   size_t size() const { return size_; }
@@ -73,18 +76,48 @@ class PodVector {
   std::span<const T> span() const { return {data_, size_}; }
 
  private:
+  static constexpr size_t kMappedBytes = 256 * 1024;  // blocks from this size on are mapped
+  static constexpr size_t kPageBytes = 4096;
+  static constexpr size_t kLargePagesFromBytes = 16 << 20;
+
   void grow(size_t needed) {
     size_t capacity = capacity_ + capacity_ / 2 + 8;
     if (capacity < needed) capacity = needed;
-    void* moved = std::realloc(static_cast<void*>(data_), capacity * sizeof(T));
+    size_t bytes = capacity * sizeof(T);
+    void* moved = nullptr;
+    if (bytes < kMappedBytes) {
+      moved = std::realloc(static_cast<void*>(data_), bytes);
+    } else {
+      bytes = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+      moved = is_mapped() ? ::mremap(data_, mapped_bytes_, bytes, MREMAP_MAYMOVE)
+                          : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (moved == MAP_FAILED) std::abort();
+      // Large pages halve the cost of first touch; they are not used where they would waste much.
+      if (bytes >= kLargePagesFromBytes) ::madvise(moved, bytes, MADV_HUGEPAGE);
+      if (!is_mapped() && data_ != nullptr) {
+        std::memcpy(moved, static_cast<const void*>(data_), size_ * sizeof(T));
+        std::free(static_cast<void*>(data_));
+      }
+      mapped_bytes_ = bytes;
+    }
     if (moved == nullptr) std::abort();
     data_ = static_cast<T*>(moved);
-    capacity_ = capacity;
+    capacity_ = bytes / sizeof(T);
+  }
+  bool is_mapped() const { return mapped_bytes_ != 0; }
+  void give_back() {
+    if (is_mapped()) {
+      ::munmap(static_cast<void*>(data_), mapped_bytes_);
+    } else {
+      std::free(static_cast<void*>(data_));
+    }
   }
 
   T* data_ = nullptr;
   size_t size_ = 0;
   size_t capacity_ = 0;
+  size_t mapped_bytes_ = 0;  // 0: the block is malloc's
 };
 
 }  // namespace stepscope

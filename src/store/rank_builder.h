@@ -133,14 +133,16 @@ struct CommunicationDetail {
                                  // that contains it
 };
 
+inline constexpr uint64_t kTextFlowId = 1ull << 63;
+
 enum class FlowPhase : uint8_t { kStart, kStep, kEnd };
 
 // One end of an arrow. Ends with the same kind and id are joined; an end belongs to the slice of
 // its track that starts at its time, else to the innermost one that contains it.
 struct FlowRecord {
   int64_t ts_ns = 0;
+  uint64_t id = 0;  // the number, or kTextFlowId | string id for ids that are not small numbers
   StringId kind = kEmptyString;
-  StringId id = kEmptyString;
   TrackId track = 0;
   FlowPhase phase = FlowPhase::kStart;
 };

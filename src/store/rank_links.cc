@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 
-#include "base/hash.h"
+#include "base/parallel.h"
 
 namespace stepscope {
 namespace {
@@ -15,58 +16,130 @@ size_t slot_of(PackedId id, size_t mask) { return (id * 0x9E3779B1u) & mask; }
 IdIndex::IdIndex(size_t expected)
     : slots_(std::bit_ceil(expected * 3 / 2 + 16)), mask_(slots_.size() - 1) {}
 
-bool IdIndex::insert(PackedId id, SlicePlace place) {
+bool IdIndex::insert(PackedId id, uint32_t slice) {
   size_t slot = slot_of(id, mask_);
   while (slots_[slot].id != kNoId) {
     if (slots_[slot].id == id) return false;
     slot = (slot + 1) & mask_;
   }
-  slots_[slot] = {id, place.track, place.index};
+  slots_[slot] = {id, slice};
   return true;
 }
 
-SlicePlace IdIndex::find(PackedId id) const {
-  if (id == kNoId) return {};
-  for (size_t slot = slot_of(id, mask_); slots_[slot].id != kNoId; slot = (slot + 1) & mask_) {
-    if (slots_[slot].id == id) return {slots_[slot].track, slots_[slot].index};
-  }
-  return {};
+void IdIndex::replace(PackedId id, uint32_t slice) {
+  size_t slot = slot_of(id, mask_);
+  while (slots_[slot].id != id) slot = (slot + 1) & mask_;
+  slots_[slot].slice = slice;
 }
 
-RankLinks index_links(LaidOutRank& laid_out) {
-  RankBuilder& rank = *laid_out.rank;
-  size_t launches = 0;
-  size_t operators = 0;
-  for (TrackId track = 0; track < rank.track_count(); ++track) {
-    for (const SliceRecord& slice : rank.slices(track)) {
-      launches += slice.kind == SliceKind::kLaunchCall && slice.correlation != kNoId;
-      operators += slice.kind == SliceKind::kOp && slice.external_id != kNoId;
-    }
+uint32_t IdIndex::find(PackedId id) const {
+  if (id == kNoId) return kNoSlice;
+  for (size_t slot = slot_of(id, mask_); slots_[slot].id != kNoId; slot = (slot + 1) & mask_) {
+    if (slots_[slot].id == id) return slots_[slot].slice;
   }
-  RankLinks links{IdIndex(launches), IdIndex(operators)};
+  return kNoSlice;
+}
+
+SlicePlace LaidOutRank::place(uint32_t slice) const {
+  if (slice == kNoSlice) return {};
+  const auto after = std::upper_bound(first_row.begin(), first_row.end(), slice);
+  const auto track = static_cast<TrackId>(after - first_row.begin() - 1);
+  return {track, slice - first_row[track]};
+}
+
+namespace {
+
+// Indexes the slices of one kind by one of their ids. Of several calls with one id, the one that
+// the input starts an arrow at is the launch.
+IdIndex index_slices(const LaidOutRank& laid_out, SliceKind kind, PackedId SliceRecord::* id,
+                     QualityReport& quality) {
+  const RankBuilder& rank = *laid_out.rank;
+  size_t expected = 0;
+  for (TrackId track = 0; track < rank.track_count(); ++track) {
+    for (const SliceRecord& slice : rank.slices(track))
+      expected += slice.kind == kind && slice.*id != kNoId;
+  }
+  IdIndex index(expected);
   for (TrackId track = 0; track < rank.track_count(); ++track) {
     const auto& slices = rank.slices(track);
     for (uint32_t i = 0; i < slices.size(); ++i) {
       const SliceRecord& slice = slices[i];
-      IdIndex* index = nullptr;
-      PackedId id = kNoId;
-      if (slice.kind == SliceKind::kLaunchCall) {
-        index = &links.launches;
-        id = slice.correlation;
-      } else if (slice.kind == SliceKind::kOp) {
-        index = &links.operators;
-        id = slice.external_id;
-      }
-      if (id == kNoId || index->insert(id, {track, i})) continue;
+      if (slice.kind != kind || slice.*id == kNoId) continue;
+      const uint32_t number = laid_out.first_row[track] + i;
+      if (index.insert(slice.*id, number)) continue;
+      const SlicePlace known = laid_out.place(index.find(slice.*id));
+      const bool known_starts = rank.slices(known.track)[known.index].flags & kFlagFlowStart;
+      if ((slice.flags & kFlagFlowStart) && !known_starts) index.replace(slice.*id, number);
       std::string example;
-      if (rank.quality.wants_example(QualityCode::kDuplicateId)) {
+      if (quality.wants_example(QualityCode::kDuplicateId)) {
         example = std::string(rank.strings.view(slice.name)) + " id " +
-                  std::to_string(rank.unpack_id(id));
+                  std::to_string(rank.unpack_id(slice.*id));
       }
-      rank.quality.add(QualityCode::kDuplicateId, example);
+      quality.add(QualityCode::kDuplicateId, example);
     }
   }
+  return index;
+}
+
+void resolve_launch(SliceRecord& slice, uint32_t launch, const LaidOutRank& laid_out,
+                    QualityReport& quality) {
+  const RankBuilder& rank = *laid_out.rank;
+  if (launch == kNoSlice) {
+    if (slice.correlation == kNoId) return;
+    slice.flags |= kFlagOutsideWindow;
+    quality.add(QualityCode::kLaunchOutsideWindow);
+    return;
+  }
+  const SlicePlace place = laid_out.place(launch);
+  const SliceRecord& call = rank.slices(place.track)[place.index];
+  if (slice.ts_ns >= call.ts_ns) return;
+  slice.flags |= kFlagBeforeLaunch;
+  std::string example;
+  if (quality.wants_example(QualityCode::kKernelBeforeLaunch)) {
+    example = std::string(rank.strings.view(slice.name).substr(0, 60)) + " by " +
+              std::to_string(call.ts_ns - slice.ts_ns) + " ns";
+  }
+  quality.add(QualityCode::kKernelBeforeLaunch, example);
+}
+
+}  // namespace
+
+RankLinks index_links(LaidOutRank& laid_out, unsigned threads) {
+  RankLinks links{IdIndex(0), IdIndex(0)};
+  QualityReport reports[2];
+  parallel_for(2, threads, [&](size_t which) {
+    if (which == 0) {
+      links.operators =
+          index_slices(laid_out, SliceKind::kOp, &SliceRecord::external_id, reports[0]);
+    } else {
+      links.launches =
+          index_slices(laid_out, SliceKind::kLaunchCall, &SliceRecord::correlation, reports[1]);
+    }
+  });
+  for (const QualityReport& report : reports) laid_out.rank->quality.merge(report);
   return links;
+}
+
+void resolve_launches(LaidOutRank& laid_out, const RankLinks& links, unsigned threads) {
+  RankBuilder& rank = *laid_out.rank;
+  laid_out.launches.resize(rank.track_count());
+  std::vector<QualityReport> reports(rank.track_count());
+  parallel_for(rank.track_count(), threads, [&](size_t number) {
+    const auto track = static_cast<TrackId>(number);
+    auto& slices = rank.slices(track);
+    const bool has_work = std::any_of(slices.begin(), slices.end(), [](const SliceRecord& slice) {
+      return slice.kind == SliceKind::kKernel;
+    });
+    if (!has_work) return;
+    auto& launches = laid_out.launches[track];
+    launches.resize_uninitialised(slices.size());
+    for (uint32_t i = 0; i < slices.size(); ++i) {
+      const bool is_work = slices[i].kind == SliceKind::kKernel;
+      launches[i] = is_work ? links.launches.find(slices[i].correlation) : kNoSlice;
+      if (is_work) resolve_launch(slices[i], launches[i], laid_out, reports[track]);
+    }
+  });
+  for (const QualityReport& report : reports) rank.quality.merge(report);
 }
 
 SlicePlace find_slice(const LaidOutRank& laid_out, TrackId track, int64_t ts_ns) {
@@ -102,17 +175,18 @@ std::vector<Flow> join_flows(LaidOutRank& laid_out, const RankLinks& links) {
   // launched.
   if (rank.launch_flow_kind != kNoString) {
     int64_t starts = 0;
+    std::set<PackedId> without_start;
     for (TrackId track = 0; track < rank.track_count(); ++track) {
       const auto& slices = rank.slices(track);
       for (uint32_t i = 0; i < slices.size(); ++i) {
         const SliceRecord& slice = slices[i];
         starts += (slice.flags & kFlagFlowStart) != 0;
         if (!(slice.flags & kFlagFlowEnd)) continue;
-        const SlicePlace launch = links.launches.find(slice.correlation);
+        const SlicePlace launch = laid_out.place(links.launches.find(slice.correlation));
         const bool started =
             launch.found() && (rank.slices(launch.track)[launch.index].flags & kFlagFlowStart);
         if (!started) {
-          rank.quality.add(QualityCode::kFlowEndWithoutStart);
+          without_start.insert(slice.correlation);
           continue;
         }
         if (launch.track == track && launch.index == i)
@@ -125,6 +199,8 @@ std::vector<Flow> join_flows(LaidOutRank& laid_out, const RankLinks& links) {
       }
     }
     rank.quality.add(QualityCode::kFlowStartWithoutEnd, {}, starts);
+    rank.quality.add(QualityCode::kFlowEndWithoutStart, {},
+                     static_cast<int64_t>(without_start.size()));
   }
 
   // Arrows given as separate records, joined by kind and id.
@@ -139,8 +215,10 @@ std::vector<Flow> join_flows(LaidOutRank& laid_out, const RankLinks& links) {
   const auto missing_slice = [&](const FlowRecord& record) {
     std::string example;
     if (rank.quality.wants_example(QualityCode::kFlowWithoutSlice)) {
-      example = std::string(rank.strings.view(record.kind)) + " " +
-                std::string(rank.strings.view(record.id));
+      example = std::string(rank.strings.view(record.kind)) + " ";
+      example += record.id & kTextFlowId
+                     ? std::string(rank.strings.view(static_cast<StringId>(record.id)))
+                     : std::to_string(record.id);
     }
     rank.quality.add(QualityCode::kFlowWithoutSlice, example);
   };
@@ -150,11 +228,18 @@ std::vector<Flow> join_flows(LaidOutRank& laid_out, const RankLinks& links) {
            records[last].id == records[first].id) {
       ++last;
     }
-    const bool has_start = records[first].phase == FlowPhase::kStart;
+    bool has_start = records[first].phase == FlowPhase::kStart;
+    SlicePlace from;
+    if (!has_start && records[first].kind == rank.launch_flow_kind) {
+      // The start may be one that its slice carries as a flag.
+      const uint64_t id = records[first].id;
+      if (id < kNoId) from = laid_out.place(links.launches.find(static_cast<PackedId>(id)));
+      has_start = from.found() && (rank.slices(from.track)[from.index].flags & kFlagFlowStart);
+      if (!has_start) from = {};
+    }
     if (!has_start) rank.quality.add(QualityCode::kFlowEndWithoutStart);
     if (has_start && records[last - 1].phase == FlowPhase::kStart)
       rank.quality.add(QualityCode::kFlowStartWithoutEnd);
-    SlicePlace from;
     for (size_t at = first; at < last; ++at) {
       const FlowRecord& record = records[at];
       const SlicePlace place = find_slice(laid_out, record.track, record.ts_ns);

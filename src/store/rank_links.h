@@ -12,38 +12,45 @@
 
 namespace stepscope {
 
-// The rank after layout: sorted slices, their rows, and the way back.
-struct LaidOutRank {
-  RankBuilder* rank = nullptr;
-  std::vector<TrackLayout> layouts;  // one per track
-  std::vector<uint32_t> first_row;   // of each track in the slices table
-  uint64_t row_count = 0;
-
-  uint32_t row(TrackId track, uint32_t index) const {
-    return first_row[track] + layouts[track].row[index];
-  }
-};
-
 struct SlicePlace {
   TrackId track = 0;
   uint32_t index = kNoSlice;  // in the sorted track
   bool found() const { return index != kNoSlice; }
 };
 
+// The rank after layout: sorted slices, their rows, and the way back.
+struct LaidOutRank {
+  RankBuilder* rank = nullptr;
+  std::vector<TrackLayout> layouts;  // one per track
+  std::vector<uint32_t> first_row;   // of each track in the slices table
+  // For tracks with device work: the launching call of each slice (see place()), kNoSlice for others.
+  std::vector<PodVector<uint32_t>> launches;
+  uint64_t row_count = 0;
+
+  // The slice that IdIndex names by one number.
+  SlicePlace place(uint32_t slice) const;
+  uint32_t row(TrackId track, uint32_t index) const {
+    return first_row[track] + layouts[track].row[index];
+  }
+};
+
 // Open-addressing map from packed id to a slice; the first slice of an id wins, later ones are
-// counted.
+// counted. A slice is named by one number (the first row of its track plus its index there), which
+// keeps a slot at 8 bytes.
 class IdIndex {
  public:
   explicit IdIndex(size_t expected);
   // False when the id is there already.
-  bool insert(PackedId id, SlicePlace place);
-  SlicePlace find(PackedId id) const;
+  bool insert(PackedId id, uint32_t slice);
+  // Makes an id that is there name another slice.
+  void replace(PackedId id, uint32_t slice);
+  // kNoSlice when there is none.
+  uint32_t find(PackedId id) const;
 
  private:
   struct Slot {
     PackedId id = kNoId;
-    TrackId track = 0;
-    uint32_t index = kNoSlice;
+    uint32_t slice = kNoSlice;
   };
   std::vector<Slot> slots_;
   size_t mask_;
@@ -53,7 +60,11 @@ struct RankLinks {
   IdIndex launches;   // by correlation
   IdIndex operators;  // by external id
 };
-RankLinks index_links(LaidOutRank& laid_out);
+RankLinks index_links(LaidOutRank& laid_out, unsigned threads);
+
+// Fills laid_out.launches and marks device work that starts before its launch or has none in the
+// input.
+void resolve_launches(LaidOutRank& laid_out, const RankLinks& links, unsigned threads);
 
 // The slice of a track that starts at `ts`, else the innermost one that contains it, else not
 // found.

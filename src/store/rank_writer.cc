@@ -10,10 +10,12 @@
 #include "store/slice_writer.h"
 #include "store/store_writer.h"
 #include "store/track_layout.h"
+#include "store/typed_writer.h"
 
 namespace stepscope {
 namespace {
 
+constexpr int64_t kOneDayNs = 24LL * 3600 * 1'000'000'000;
 constexpr int64_t kSevenDaysNs = 7LL * 24 * 3600 * 1'000'000'000;
 
 void mark_impossible(PodVector<SliceRecord>& slices, const StringPool& strings,
@@ -29,6 +31,18 @@ void mark_impossible(PodVector<SliceRecord>& slices, const StringPool& strings,
                 std::to_string(slice.dur_ns) + " ns";
     }
     quality.add(code, example);
+  }
+}
+
+// Gaps that no training has, and times before the clock's zero. `slices` is sorted.
+void check_clock(const PodVector<SliceRecord>& slices, const StringPool& strings,
+                 QualityReport& quality) {
+  for (size_t i = 0; i < slices.size(); ++i) {
+    if (slices[i].ts_ns < 0)
+      quality.add(QualityCode::kNegativeTime, strings.view(slices[i].name).substr(0, 60));
+    if (i == 0 || slices[i].ts_ns / 2 - slices[i - 1].ts_ns / 2 <= kOneDayNs / 2) continue;
+    quality.add(QualityCode::kClockJump,
+                "before " + std::string(strings.view(slices[i].name).substr(0, 60)));
   }
 }
 
@@ -49,6 +63,7 @@ LaidOutRank lay_out_rank(RankBuilder& rank, unsigned threads) {
     mark_impossible(rank.slices(track), rank.strings, reports[track]);
     laid_out.layouts[track] =
         lay_out_track(rank.slices(track), rank.track(track).kind, reports[track]);
+    check_clock(rank.slices(track), rank.strings, reports[track]);
   });
   for (TrackId track = 0; track < count; ++track) {
     rank.quality.merge(reports[track]);
@@ -68,6 +83,34 @@ class SmallTables {
         rank_(*laid_out.rank),
         strings_(strings) {}
 
+  Status write_all(const RankLinks& links) {
+    const std::vector<Flow> flows = join_flows(laid_out_, links);
+    for (const Status& status :
+         {write_tracks(), write_steps(), write_flows(flows), write_counters(), write_memory(),
+          write_queues(), write_sources(), write_source_tables(), write_args()}) {
+      if (!status.ok()) return status;
+    }
+    return {};
+  }
+
+  Status write_rank(int64_t first_ns, int64_t last_ns) {
+    const RankInfo& info = rank_.info;
+    std::set<int64_t> devices;
+    for (TrackId id = 0; id < rank_.track_count(); ++id) {
+      if (rank_.track(id).device != kNull) devices.insert(rank_.track(id).device);
+    }
+    TableWriter table(store_, Table::kRanks, position_);
+    table.row(
+        {info.rank, info.window, own_text(info.host), info.pid, own_text(info.device_kind),
+         own_text(info.device_name),
+         info.device_count == kNull ? static_cast<int64_t>(devices.size()) : info.device_count,
+         info.world_size, own_text(info.parallel_json), own_text(info.source_format),
+         own_text(info.source_path), own_text(info.other_forms_json), own_text(info.versions_json),
+         info.rank_inferred, info.clock_base_ns, first_ns, last_ns});
+    return table.finish();
+  }
+
+ private:
   Status write_tracks() {
     TableWriter table(store_, Table::kTracks, position_);
     for (TrackId id = 0; id < rank_.track_count(); ++id) {
@@ -142,23 +185,6 @@ class SmallTables {
       table.row({own_text(source.path), static_cast<int64_t>(source.stamp.bytes),
                  source.stamp.modified_ns, own_text(source.role), source.rows});
     }
-    return table.finish();
-  }
-
-  Status write_rank(int64_t first_ns, int64_t last_ns) {
-    const RankInfo& info = rank_.info;
-    std::set<int64_t> devices;
-    for (TrackId id = 0; id < rank_.track_count(); ++id) {
-      if (rank_.track(id).device != kNull) devices.insert(rank_.track(id).device);
-    }
-    TableWriter table(store_, Table::kRanks, position_);
-    table.row(
-        {info.rank, info.window, own_text(info.host), info.pid, own_text(info.device_kind),
-         own_text(info.device_name),
-         info.device_count == kNull ? static_cast<int64_t>(devices.size()) : info.device_count,
-         info.world_size, own_text(info.parallel_json), own_text(info.source_format),
-         own_text(info.source_path), own_text(info.other_forms_json), own_text(info.versions_json),
-         info.rank_inferred, info.clock_base_ns, first_ns, last_ns});
     return table.finish();
   }
 
@@ -269,20 +295,26 @@ Status write_rank(StoreWriter& store, uint32_t position, RankBuilder& rank, unsi
                    [](const StepRecord& a, const StepRecord& b) { return a.ts_ns < b.ts_ns; });
   if (rank.steps.empty()) rank.quality.add(QualityCode::kNoSteps);
   LaidOutRank laid_out = lay_out_rank(rank, threads);
-  const RankLinks links = index_links(laid_out);
-  const std::vector<Flow> flows = join_flows(laid_out, links);
+  const RankLinks links = index_links(laid_out, threads);
+  resolve_launches(laid_out, links, threads);
   StringRemap strings;
   store.merge_strings(rank.strings, strings);
 
-  SmallTables tables(store, position, laid_out, strings);
-  for (const Status& status :
-       {tables.write_tracks(), tables.write_steps(), tables.write_flows(flows),
-        tables.write_counters(), tables.write_memory(), tables.write_queues(),
-        tables.write_sources(), tables.write_source_tables(), tables.write_args()}) {
+  // Three independent writers. The first is the longest; the others share the second thread.
+  SliceWriter slices(store, position, laid_out, strings);
+  TypedWriter typed(store, position, laid_out, links, strings);
+  StringRemap own_strings = strings;  // SmallTables adds strings of its own
+  SmallTables tables(store, position, laid_out, own_strings);
+  Status results[3];
+  parallel_for(3, threads, [&](size_t which) {
+    if (which == 0) results[0] = slices.write();
+    if (which == 1) results[1] = typed.write();
+    if (which == 2) results[2] = tables.write_all(links);
+  });
+  for (const Status& status : results) {
     if (!status.ok()) return status;
   }
-  SliceWriter slices(store, position, laid_out, links, strings);
-  if (auto status = slices.write(); !status) return status;
+  rank.quality.add(QualityCode::kZeroDuration, {}, slices.zero_durations());
   store.quality(position).merge(rank.quality);
   return tables.write_rank(slices.first_ns(), slices.last_ns());
 }

@@ -1,5 +1,5 @@
-// Writes the slices of a laid-out rank in row order, and on the way everything that follows from
-// them: kernels, operators, communications, totals and tiles.
+// Writes the slices of a laid-out rank in row order, with the totals and tiles that follow from
+// them.
 #ifndef STEPSCOPE_STORE_SLICE_WRITER_H_
 #define STEPSCOPE_STORE_SLICE_WRITER_H_
 
@@ -15,15 +15,35 @@
 
 namespace stepscope {
 
+// Calls visit(track, index in the sorted track, row in the table, depth) for every slice, in row
+// order.
+template <typename Visit, typename EndLane>
+void for_each_row(const LaidOutRank& laid_out, Visit visit, EndLane end_lane) {
+  PodVector<uint32_t> order;
+  for (TrackId track = 0; track < laid_out.layouts.size(); ++track) {
+    const TrackLayout& layout = laid_out.layouts[track];
+    order.resize_uninitialised(layout.row.size());
+    for (uint32_t i = 0; i < layout.row.size(); ++i) order[layout.row[i]] = i;
+    uint32_t row = 0;
+    for (uint32_t depth = 0; depth < layout.lanes.size(); ++depth) {
+      const uint32_t first = row;
+      for (; row < first + layout.lanes[depth]; ++row)
+        visit(track, order[row], laid_out.first_row[track] + row, depth);
+      end_lane(track, depth, laid_out.first_row[track] + first, layout.lanes[depth]);
+    }
+  }
+}
+
 class SliceWriter {
  public:
-  SliceWriter(StoreWriter& store, uint32_t position, LaidOutRank& laid_out, const RankLinks& links,
+  SliceWriter(StoreWriter& store, uint32_t position, const LaidOutRank& laid_out,
               const StringRemap& strings);
 
   Status write();
 
   int64_t first_ns() const { return first_ns_; }
   int64_t last_ns() const { return last_ns_; }
+  int64_t zero_durations() const { return zero_durations_; }
 
  private:
   struct Totals {
@@ -32,37 +52,24 @@ class SliceWriter {
     int64_t min = 0;
     int64_t max = 0;
   };
-  struct PendingCommunication {
-    uint32_t row;
-    uint32_t detail;
-    int64_t ts_ns;
-    int64_t end_ns;
-    StringId name;
-  };
 
-  void write_track(TrackId track);
-  void write_slice(TrackId track, uint32_t index, uint32_t row, uint32_t depth);
-  void write_kernel(TrackId track, SliceRecord& slice, uint32_t row, SlicePlace launch);
-  void write_op(const SliceRecord& slice, uint32_t row);
-  Status write_communications();
-  void note_launch(SliceRecord& slice, SlicePlace launch);
+  void write_slice(TrackId track, uint32_t index, uint32_t depth);
+  int64_t step_of(TrackId track, uint32_t index, const SliceRecord& slice);
   void count(const SliceRecord& slice, int64_t step);
+  Status write_totals();
+  Status write_tiles();
   int64_t text(StringId id) const {
     return id == kNoString ? kNull : static_cast<int64_t>(strings_(id));
   }
 
   StoreWriter& store_;
   const uint32_t position_;
-  LaidOutRank& laid_out_;
-  RankBuilder& rank_;
-  const RankLinks& links_;
+  const LaidOutRank& laid_out_;
+  const RankBuilder& rank_;
   const StringRemap& strings_;
   StepFinder steps_;
   StepFinder launch_steps_;
   TableWriter slices_;
-  TableWriter kernels_;
-  TableWriter ops_;
-  std::vector<PendingCommunication> communications_;
   std::vector<Lane> lanes_;
   TileBuilder tiles_;
   std::unordered_map<uint64_t, Totals> by_name_;  // category and name
@@ -81,6 +88,7 @@ class SliceWriter {
   uint32_t last_step_index_ = 0;
   int64_t first_ns_ = kNull;
   int64_t last_ns_ = kNull;
+  int64_t zero_durations_ = 0;
 };
 
 }  // namespace stepscope

@@ -89,7 +89,8 @@ struct Tile {
   uint32_t bucket;
   uint32_t first_row;    // relative to the lane; the next tile's first_row ends it
   uint32_t longest_row;  // relative to the lane
-  uint32_t busy;  // covered time of the bucket's slices, in 2^-8 of the bucket width, saturating
+  uint16_t longest;      // length of that slice as a small float, see tile_length(): exact to 0.1 %
+  uint16_t busy;  // covered time of the bucket's slices in 2^-8 of the bucket width, saturating
 };
 static_assert(sizeof(Tile) == 16);
 

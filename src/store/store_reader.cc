@@ -307,7 +307,7 @@ std::vector<StringId> StoreReader::find_strings(std::string_view part) const {
   return found;
 }
 
-Result<std::string> StoreReader::args(size_t rank, uint64_t slice_row) const {
+Result<std::string> StoreReader::args(size_t rank, uint64_t slice_row, ArgsCache* cache) const {
   const auto& sections = ranks_[rank].tables[static_cast<size_t>(Table::kSlices)].sections;
   const int64_t place = sections[sections.size() - 2].at(slice_row);
   const int64_t length = sections[sections.size() - 1].at(slice_row);
@@ -325,32 +325,57 @@ Result<std::string> StoreReader::args(size_t rank, uint64_t slice_row) const {
     return std::string(rest.substr(0, value_end(rest)));
   }
   if (!ranks_[rank].mirrors[source].empty()) {
-    return read_mirror(ranks_[rank].mirrors[source], offset, ArgsRef::length(packed));
+    return read_mirror(ranks_[rank].mirrors[source], offset, ArgsRef::length(packed), cache);
   }
   return read_input(rank, source, offset, ArgsRef::length(packed));
 }
 
+// Appends the frame's plain text.
+Status StoreReader::unpack_frame(const MirrorFrame& frame, std::string& text) const {
+  if (frame.file_offset > file_bytes() || frame.file_bytes > file_bytes() - frame.file_offset ||
+      frame.text_bytes > kMaxFrameBytes) {
+    return damaged("a kept piece of the input lies outside the file");
+  }
+  const size_t before = text.size();
+  text.resize(before + frame.text_bytes);
+  const size_t got = ZSTD_decompress(text.data() + before, frame.text_bytes,
+                                     file_.bytes().data() + frame.file_offset, frame.file_bytes);
+  if (ZSTD_isError(got) || got != frame.text_bytes)
+    return damaged("a kept piece of the input cannot be unpacked");
+  return {};
+}
+
 Result<std::string> StoreReader::read_mirror(std::span<const MirrorFrame> frames, uint64_t offset,
-                                             uint32_t length) const {
+                                             uint32_t length, ArgsCache* cache) const {
   const auto after = std::upper_bound(
       frames.begin(), frames.end(), offset,
       [](uint64_t at, const MirrorFrame& frame) { return at < frame.text_offset; });
   if (after == frames.begin()) return damaged("args lie outside the kept input");
+  const uint64_t skip = offset - (after - 1)->text_offset;
   std::string text;
-  for (auto frame = after - 1; frame != frames.end(); ++frame) {
-    if (frame->file_offset > file_bytes() ||
-        frame->file_bytes > file_bytes() - frame->file_offset ||
-        frame->text_bytes > kMaxFrameBytes) {
-      return damaged("a kept piece of the input lies outside the file");
+  if (cache != nullptr) {
+    const MirrorFrame* first = &*(after - 1);
+    ArgsCache::Piece* piece = nullptr;
+    for (ArgsCache::Piece& kept : cache->pieces) {
+      if (kept.frame == first) piece = &kept;
     }
-    const size_t before = text.size();
-    text.resize(before + frame->text_bytes);
-    const size_t got =
-        ZSTD_decompress(text.data() + before, frame->text_bytes,
-                        file_.bytes().data() + frame->file_offset, frame->file_bytes);
-    if (ZSTD_isError(got) || got != frame->text_bytes)
-      return damaged("a kept piece of the input cannot be unpacked");
-    const uint64_t skip = offset - (after - 1)->text_offset;
+    if (piece == nullptr) {
+      piece = &cache->pieces[cache->next++ % std::size(cache->pieces)];
+      piece->frame = nullptr;
+      piece->text.clear();
+      if (auto status = unpack_frame(*first, piece->text); !status)
+        return std::move(status.error());
+      piece->frame = first;
+    }
+    if (skip <= piece->text.size()) {
+      const std::string_view rest = std::string_view(piece->text).substr(skip);
+      if (length < ArgsRef::kLongLength && rest.size() >= length)
+        return std::string(rest.substr(0, length));
+    }
+    // It goes on in the next piece: the way without the cache.
+  }
+  for (auto frame = after - 1; frame != frames.end(); ++frame) {
+    if (auto status = unpack_frame(*frame, text); !status) return std::move(status.error());
     const std::string_view rest =
         skip < text.size() ? std::string_view(text).substr(skip) : std::string_view();
     if (length < ArgsRef::kLongLength ? rest.size() >= length

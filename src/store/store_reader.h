@@ -40,6 +40,8 @@ class ColumnView {
   // Smallest value of a block (NULLs aside, and one less when it has NULLs): lets sorted columns be
   // searched by block.
   int64_t base(size_t block) const { return blocks_[block].base; }
+  // Every value of the block is base(block).
+  bool is_constant(size_t block) const { return blocks_[block].width() == 0; }
 
   int64_t at(uint64_t row) const {
     const BlockEntry& block = blocks_[row / kBlockRows];
@@ -69,6 +71,17 @@ struct SourceTableView {
     ColumnView values;
   };
   std::vector<ColumnInfo> columns;
+};
+
+// Pieces of compressed inputs that were unpacked last: reading args row by row without it unpacks
+// a piece for every row. One per reading thread.
+struct ArgsCache {
+  struct Piece {
+    const MirrorFrame* frame = nullptr;
+    std::string text;
+  };
+  Piece pieces[4];
+  size_t next = 0;
 };
 
 class StoreReader {
@@ -114,7 +127,7 @@ class StoreReader {
 
   // The args of a slice as JSON text, "" when it has none. Reads the input file; fails when that
   // changed or is gone.
-  Result<std::string> args(size_t rank, uint64_t slice_row) const;
+  Result<std::string> args(size_t rank, uint64_t slice_row, ArgsCache* cache = nullptr) const;
 
   // Checks every section and block place against its checksum. Reads the whole file.
   Status verify() const;
@@ -147,7 +160,8 @@ class StoreReader {
   Result<ColumnView> column_view(const SectionEntry& entry) const;
   Error damaged(std::string why) const;
   Result<std::string> read_mirror(std::span<const MirrorFrame> frames, uint64_t offset,
-                                  uint32_t length) const;
+                                  uint32_t length, ArgsCache* cache) const;
+  Status unpack_frame(const MirrorFrame& frame, std::string& text) const;
   Result<std::string> read_input(size_t rank, uint32_t source, uint64_t offset,
                                  uint32_t length) const;
 

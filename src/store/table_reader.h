@@ -30,7 +30,7 @@ class TableReader {
   // where there are any. `values` has room for kBlockRows.
   void read(const Morsel& morsel, size_t column, int64_t* values) const;
   // JSON text of the args of row `index` of the morsel.
-  Result<std::string> args(const Morsel& morsel, size_t index) const;
+  Result<std::string> args(const Morsel& morsel, size_t index, ArgsCache* cache = nullptr) const;
 
  private:
   struct ColumnPlan {

@@ -34,13 +34,20 @@ unsigned finest_shift(std::span<const int64_t> starts) {
   return std::min(shift, 63u);
 }
 
-uint32_t busy_units(int64_t busy_ns, unsigned shift) {
+uint16_t busy_units(int64_t busy_ns, unsigned shift) {
   const auto wide = (static_cast<unsigned __int128>(std::max<int64_t>(busy_ns, 0)) << 8) >> shift;
-  constexpr uint32_t kMost = std::numeric_limits<uint32_t>::max();
-  return wide > kMost ? kMost : static_cast<uint32_t>(wide);
+  constexpr uint16_t kMost = std::numeric_limits<uint16_t>::max();
+  return wide > kMost ? kMost : static_cast<uint16_t>(wide);
 }
 
 }  // namespace
+
+uint16_t tile_length(int64_t length_ns) {
+  const auto length = static_cast<uint64_t>(std::max<int64_t>(length_ns, 0));
+  if (length < 1024) return static_cast<uint16_t>(length);
+  const unsigned shift = bit_length(length) - 11;
+  return static_cast<uint16_t>((shift + 1) << 10 | ((length >> shift) & 1023));
+}
 
 void TileBuilder::add_lane(Lane& lane, std::span<const int64_t> starts,
                            std::span<const int64_t> durations) {
@@ -51,21 +58,25 @@ void TileBuilder::add_lane(Lane& lane, std::span<const int64_t> starts,
   unsigned shift = finest_shift(starts);
   TileLevel level{shift, 0, tiles_.size()};
   int64_t busy_ns = 0;
+  const auto close_tile = [&] {
+    tiles_.back().busy = busy_units(busy_ns, shift);
+    tiles_.back().longest = tile_length(durations[tiles_.back().longest_row]);
+  };
   for (size_t row = 0; row < starts.size(); ++row) {
     const auto bucket =
         static_cast<uint32_t>((static_cast<uint64_t>(starts[row]) - origin) >> shift);
     if (level.tiles == 0 || tiles_.back().bucket != bucket) {
-      if (level.tiles > 0) tiles_.back().busy = busy_units(busy_ns, shift);
+      if (level.tiles > 0) close_tile();
       busy_ns = 0;
       const auto number = static_cast<uint32_t>(row);
-      tiles_.push_back({bucket, number, number, 0});
+      tiles_.push_back({bucket, number, number, 0, 0});
       ++level.tiles;
     } else if (durations[row] > durations[tiles_.back().longest_row]) {
       tiles_.back().longest_row = static_cast<uint32_t>(row);
     }
     busy_ns += std::max<int64_t>(durations[row], 0);
   }
-  tiles_.back().busy = busy_units(busy_ns, shift);
+  close_tile();
   levels_.push_back(level);
   ++lane.level_count;
   while (level.tiles > kCoarsestTiles && shift + kLevelStep < 64) {
@@ -74,18 +85,20 @@ void TileBuilder::add_lane(Lane& lane, std::span<const int64_t> starts,
     for (uint64_t at = level.first_tile; at < level.first_tile + level.tiles; ++at) {
       Tile fine = tiles_[at];
       fine.bucket >>= kLevelStep;
-      fine.busy >>= kLevelStep;
+      fine.busy = static_cast<uint16_t>(fine.busy >> kLevelStep);
       if (coarser.tiles == 0 || tiles_.back().bucket != fine.bucket) {
         tiles_.push_back(fine);
         ++coarser.tiles;
         continue;
       }
       Tile& tile = tiles_.back();
-      if (durations[fine.longest_row] > durations[tile.longest_row])
+      if (durations[fine.longest_row] > durations[tile.longest_row]) {
         tile.longest_row = fine.longest_row;
-      tile.busy = tile.busy > std::numeric_limits<uint32_t>::max() - fine.busy
-                      ? std::numeric_limits<uint32_t>::max()
-                      : tile.busy + fine.busy;
+        tile.longest = fine.longest;
+      }
+      const uint32_t busy = uint32_t{tile.busy} + fine.busy;
+      tile.busy =
+          static_cast<uint16_t>(std::min<uint32_t>(busy, std::numeric_limits<uint16_t>::max()));
     }
     levels_.push_back(coarser);
     ++lane.level_count;

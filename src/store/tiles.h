@@ -15,6 +15,9 @@ namespace stepscope {
 
 inline constexpr size_t kMinTiledRows = 512;  // shorter lanes are read directly
 
+// A length in 16 bits, rising with it: 1,024 steps per power of two.
+uint16_t tile_length(int64_t length_ns);
+
 class TileBuilder {
  public:
   // Adds the levels of one lane. `starts` is sorted; durations may be 0 or negative. Fills the

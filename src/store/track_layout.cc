@@ -22,9 +22,39 @@ bool starts_before(const SliceRecord& a, const SliceRecord& b) {
   return a.ts_ns != b.ts_ns ? a.ts_ns < b.ts_ns : a.dur_ns > b.dur_ns;
 }
 
-void sort_slices(PodVector<SliceRecord>& slices) {
-  if (std::is_sorted(slices.begin(), slices.end(), starts_before)) return;
-  // Sorting 24-byte keys and moving each record once beats moving 48-byte records log n times.
+// Writers emit a track as sorted runs (operators, then calls, then annotations) that overlap only
+// locally. Each run is merged into the end of what is sorted already, which needs memory for the
+// overlap only. False when that turned out to be more work than sorting.
+bool merge_runs(PodVector<SliceRecord>& slices) {
+  size_t budget = 8 * slices.size() + 4096;  // records moved
+  size_t sorted = 1;                         // slices[0, sorted) is in order
+  while (sorted < slices.size()) {
+    if (!starts_before(slices[sorted], slices[sorted - 1])) {
+      ++sorted;
+      continue;
+    }
+    size_t run_end = sorted + 1;
+    while (run_end < slices.size() && !starts_before(slices[run_end], slices[run_end - 1]))
+      ++run_end;
+    // Everything before this place stays where it is. Galloping backwards: the overlap is usually
+    // short.
+    size_t reach = 1;
+    while (reach < sorted && starts_before(slices[sorted], slices[sorted - reach])) reach *= 2;
+    const size_t low = reach < sorted ? sorted - reach : 0;
+    SliceRecord* const place = std::upper_bound(slices.begin() + low, slices.begin() + sorted,
+                                                slices[sorted], starts_before);
+    const auto moved = static_cast<size_t>(slices.begin() + run_end - place);
+    if (moved > budget) return false;
+    budget -= moved;
+    std::inplace_merge(place, slices.begin() + sorted, slices.begin() + run_end, starts_before);
+    sorted = run_end;
+  }
+  return true;
+}
+
+// For tracks without order: sorting 24-byte keys and moving each record once beats moving 48-byte
+// records log n times.
+void sort_by_keys(PodVector<SliceRecord>& slices) {
   struct Key {
     int64_t ts_ns;
     int64_t dur_ns;
@@ -44,6 +74,10 @@ void sort_slices(PodVector<SliceRecord>& slices) {
   sorted.resize_uninitialised(slices.size());
   for (size_t i = 0; i < keys.size(); ++i) sorted[i] = slices[keys[i].index];
   slices.swap(sorted);
+}
+
+void sort_slices(PodVector<SliceRecord>& slices) {
+  if (slices.size() > 1 && !merge_runs(slices)) sort_by_keys(slices);
 }
 
 // End time of the last slice on every depth, with "first free depth at or below d" in O(log

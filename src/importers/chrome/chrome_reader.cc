@@ -109,9 +109,9 @@ class ParallelRead {
     if (stopped_) return nullptr;
     auto job = spare_.empty() ? std::make_unique<Job>() : std::move(spare_.back());
     if (!spare_.empty()) spare_.pop_back();
-    const uint64_t before = source_.file_position();
     auto more = feed_.next(job->piece);
-    context_.progress.add_done_bytes(source_.file_position() - before);
+    context_.progress.add_done_bytes(source_.file_position() - reported_bytes_);
+    reported_bytes_ = source_.file_position();
     if (!more) stop(std::move(more.error()));
     if (!more || !*more) {
       stopped_ = true;
@@ -210,6 +210,7 @@ class ParallelRead {
   std::condition_variable ready_;
   std::map<uint64_t, std::unique_ptr<Job>> waiting_;
   std::vector<std::unique_ptr<Job>> spare_;
+  uint64_t reported_bytes_ = 0;
   uint64_t taken_ = 0;
   uint64_t next_in_order_ = 0;
   bool stopped_ = false;

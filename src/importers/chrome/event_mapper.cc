@@ -57,6 +57,7 @@ void StagedChunk::clear() {
   ops.clear();
   communications.clear();
   flows.clear();
+  leading_flows = 0;
   counters.clear();
   memory.clear();
   edges.clear();
@@ -573,10 +574,20 @@ void EventMapper::map_counter(const ChromeEvent& event) {
                         where(event) + " is a counter without time or values");
     return;
   }
-  ObjectWalker args = event.args_walker;
   std::string_view key;
   std::string_view value;
+  // Ascend writes the number of the unit beside the value: it names the series.
+  constexpr std::string_view kUnit = "acc_id";
+  std::string unit;
+  if (options_.ascend_args) {
+    ObjectWalker look = event.args_walker;
+    while (look.next(key, value) == ObjectWalker::Step::kPair) {
+      if (key == kUnit) unit = " " + std::string(unquote(value));
+    }
+  }
+  ObjectWalker args = event.args_walker;
   while (args.next(key, value) == ObjectWalker::Step::kPair) {
+    if (!unit.empty() && key == kUnit) continue;
     const auto number = parse_double(unquote(value));
     if (!number) {
       chunk_->quality.add(QualityCode::kBadNumber,
@@ -585,7 +596,7 @@ void EventMapper::map_counter(const ChromeEvent& event) {
     }
     LocalTrack lane{text(event.pid), text(event.tid), kNoString, false, false};
     const bool plain = key.empty() || key == "value";
-    std::string name(event.name);
+    std::string name = std::string(event.name) + unit;
     if (!plain) {
       name += ' ';
       name += key;
@@ -623,10 +634,12 @@ void EventMapper::map_flow(const ChromeEvent& event, const Category& cat, FlowPh
   FlowRecord flow;
   flow.ts_ns = ts_ns;
   flow.kind = cat.id;
-  flow.id = text(event.id);
+  const auto number = fast_integer(event.id);
+  flow.id = number && *number >= 0 ? static_cast<uint64_t>(*number) : kTextFlowId | text(event.id);
   flow.phase = phase;
   flow.track = special_track({text(event.pid), text(event.tid), kNoString, false, false});
   chunk_->flows.push_back(flow);
+  if (chunk_->slices.empty()) chunk_->leading_flows = chunk_->flows.size();
 }
 
 void EventMapper::map_edge(const ChromeEvent& event, const Category& cat, char phase) {

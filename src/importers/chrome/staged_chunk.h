@@ -53,6 +53,8 @@ struct StagedChunk {
   PodVector<OpDetail> ops;
   PodVector<CommunicationDetail> communications;
   PodVector<FlowRecord> flows;
+  size_t leading_flows =
+      0;  // how many of them come before the first slice: they may belong to the piece before
   PodVector<CounterRecord> counters;
   PodVector<MemoryRecord> memory;
   PodVector<StagedEdge> edges;

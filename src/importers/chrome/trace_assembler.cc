@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/decimal.h"
+#include "importers/chrome/categories.h"
 
 namespace stepscope {
 namespace {
@@ -60,10 +61,19 @@ void TraceAssembler::learn(size_t number, const std::vector<std::string_view>& s
   Worker& worker = workers_[number];
   for (const std::string_view text : strings) worker.strings.push_back(rank_.strings.intern(text));
   for (const LocalTrack& local : tracks) {
-    worker.lanes.push_back(
-        find_lane({worker.text(local.pid), worker.text(local.tid), worker.text(local.counter),
-                   local.on_device, local.is_async, kNoDetail}));
+    const StringId tid = without_overlap(worker.text(local.tid));
+    worker.lanes.push_back(find_lane({worker.text(local.pid), tid, worker.text(local.counter),
+                                      local.on_device, local.is_async, kNoDetail}));
   }
+}
+
+// Our own export moves slices that overlap others to lanes "7 (overlap 1)"; they belong to lane 7.
+StringId TraceAssembler::without_overlap(StringId tid) {
+  if (tid == kNoString) return tid;
+  const std::string_view text = rank_.strings.view(tid);
+  const size_t at = text.rfind(" (overlap ");
+  if (at == std::string_view::npos || !text.ends_with(')')) return tid;
+  return rank_.strings.intern(std::string(text.substr(0, at)));
 }
 
 PackedId TraceAssembler::repack(PackedId id, const StagedChunk& chunk) {
@@ -103,12 +113,38 @@ void TraceAssembler::take_details(const Worker& worker, StagedChunk& chunk) {
   }
 }
 
+bool TraceAssembler::join_last_slice(const FlowRecord& flow) {
+  if (last_lane_ == kNoDetail || flow.phase == FlowPhase::kStep ||
+      !is_launch_flow(rank_.strings.view(flow.kind))) {
+    return false;
+  }
+  if (rank_.launch_flow_kind != kNoString && rank_.launch_flow_kind != flow.kind) return false;
+  const Lane& lane = lanes_[last_lane_];
+  const Lane& wanted = lanes_[flow.track];
+  SliceRecord& slice = rank_.slices(lane.track).back();
+  if (flow.id >= kNoId || slice.correlation != static_cast<PackedId>(flow.id) ||
+      slice.ts_ns != flow.ts_ns || lane.pid != wanted.pid || lane.tid != wanted.tid ||
+      (flow.phase == FlowPhase::kStart && slice.kind != SliceKind::kLaunchCall)) {
+    return false;
+  }
+  rank_.launch_flow_kind = flow.kind;
+  slice.flags |= flow.phase == FlowPhase::kStart ? kFlagFlowStart : kFlagFlowEnd;
+  return true;
+}
+
 void TraceAssembler::take_over(size_t number, StagedChunk& chunk) {
   const Worker& worker = workers_[number];
   const auto text = [&](StringId id) { return worker.text(id); };
   take_details(worker, chunk);
   for (auto& [slice, args] : chunk.own_args) {
     if (slice < chunk.slices.size()) chunk.slices[slice].record.args = rank_.add_args(args);
+  }
+  for (size_t at = 0; at < chunk.flows.size(); ++at) {
+    FlowRecord flow = chunk.flows[at];
+    flow.kind = text(flow.kind);
+    if (flow.id & kTextFlowId) flow.id = kTextFlowId | text(static_cast<StringId>(flow.id));
+    flow.track = worker.lanes[flow.track];
+    if (at >= chunk.leading_flows || !join_last_slice(flow)) flows_.push_back(flow);
   }
   for (StagedSlice& staged : chunk.slices) {
     SliceRecord& slice = staged.record;
@@ -123,12 +159,7 @@ void TraceAssembler::take_over(size_t number, StagedChunk& chunk) {
     if (slice.flags & kFlagUnfinished) rank_.quality.add(QualityCode::kUnfinishedOperation);
     rank_.add_slice(track_of(worker.lanes[staged.track]), slice);
   }
-  for (FlowRecord flow : chunk.flows) {
-    flow.kind = text(flow.kind);
-    flow.id = text(flow.id);
-    flow.track = worker.lanes[flow.track];
-    flows_.push_back(flow);
-  }
+  if (!chunk.slices.empty()) last_lane_ = worker.lanes[chunk.slices.back().track];
   for (CounterRecord counter : chunk.counters) {
     counter.track = track_of(worker.lanes[counter.track]);
     rank_.counters.push_back(counter);

@@ -49,9 +49,13 @@ class TraceAssembler {
 
   uint32_t find_lane(const Lane& lane);
   TrackId track_of(uint32_t lane);
+  StringId without_overlap(StringId tid);
   TrackId bound_track(uint32_t lane);
   void take_details(const Worker& worker, StagedChunk& chunk);
   PackedId repack(PackedId id, const StagedChunk& chunk);
+  // Gives an arrow at the start of a piece to the last slice of the piece before, when it belongs
+  // there.
+  bool join_last_slice(const FlowRecord& flow);
 
   void finish_begin_end();
   void finish_async();
@@ -65,8 +69,9 @@ class TraceAssembler {
   std::vector<uint32_t> kernel_map_;  // of the chunk being taken over
   std::vector<uint32_t> op_map_;
   std::vector<uint32_t> communication_map_;
-  std::vector<StagedEdge> edges_;  // with rank-wide names and lanes
-  PodVector<FlowRecord> flows_;    // track is a lane until finish()
+  std::vector<StagedEdge> edges_;   // with rank-wide names and lanes
+  uint32_t last_lane_ = kNoDetail;  // of the last slice that was taken over
+  PodVector<FlowRecord> flows_;     // track is a lane until finish()
   std::map<std::pair<StringId, StringId>, StringId> thread_names_;
   std::map<StringId, StringId> process_names_;
   std::map<StringId, StringId> process_labels_;

@@ -1,0 +1,19 @@
+// Writing JSON without a document in memory, and checking text that claims to be JSON.
+#ifndef STEPSCOPE_BASE_JSON_TEXT_H_
+#define STEPSCOPE_BASE_JSON_TEXT_H_
+
+#include <string>
+#include <string_view>
+
+namespace stepscope {
+
+// "text" with everything escaped that JSON wants escaped; bytes that are no UTF-8 become U+FFFD.
+void append_json_text(std::string& out, std::string_view text);
+// Shortest text that reads back as the same number; null for NaN and the infinities.
+void append_json_number(std::string& out, double value);
+// Whether the text is one JSON value and nothing else. Nesting is limited to 1,000 levels.
+bool is_json(std::string_view text);
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_BASE_JSON_TEXT_H_

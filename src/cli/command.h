@@ -1,0 +1,39 @@
+// What the subcommands share. Each is a file of its own with one function that adds it to the
+// program; its work runs after the command line is parsed, and its Status becomes the exit code.
+#ifndef STEPSCOPE_CLI_COMMAND_H_
+#define STEPSCOPE_CLI_COMMAND_H_
+
+#include <functional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "base/progress.h"
+#include "base/result.h"
+
+namespace stepscope {
+
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFailure = 1;
+inline constexpr int kExitUsage = 2;
+
+struct Program {
+  CLI::App app;
+  Progress progress;             // Ctrl-C cancels it
+  std::function<Status()> work;  // of the subcommand that was named
+};
+
+void add_import_command(Program& program);
+void add_info_command(Program& program);
+void add_query_command(Program& program);
+void add_export_command(Program& program);
+void add_doctor_command(Program& program);
+void add_schema_command(Program& program);
+
+// A mistake in the command line that the parser cannot see: ends with exit code 2.
+Error usage_error(std::string why, std::string remedy = {});
+bool is_usage_error(const Error& error);
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_CLI_COMMAND_H_

@@ -1,0 +1,80 @@
+// build/stepscope. Exit codes: 0 done, 1 failed, 2 the command line was wrong.
+#include <signal.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "cli/command.h"
+#include "cli/version.h"
+
+namespace stepscope {
+namespace {
+
+Progress* interrupted_progress = nullptr;  // the only thing a signal handler can reach
+
+void on_interrupt(int) {
+  if (interrupted_progress != nullptr) interrupted_progress->cancel();
+}
+
+// The first Ctrl-C asks the work to stop; a second one ends the program the usual way.
+void catch_interrupts(Progress& progress) {
+  interrupted_progress = &progress;
+  struct sigaction action{};
+  action.sa_handler = on_interrupt;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+int run(int count, char** words) {
+  Program program;
+  program.app.name("stepscope");
+  program.app.description("Where the time and the memory of a training step go.");
+  program.app.set_version_flag("--version", std::string("stepscope ") + kVersion);
+  program.app.require_subcommand(1);
+  program.app.get_formatter()->column_width(28);
+  program.app.failure_message(CLI::FailureMessage::simple);
+  add_import_command(program);
+  add_info_command(program);
+  add_query_command(program);
+  add_export_command(program);
+  add_doctor_command(program);
+  add_schema_command(program);
+  if (count == 1) {
+    std::fputs(program.app.help().c_str(), stderr);
+    return kExitUsage;
+  }
+  // The parser reports by throwing; nothing below does.
+  try {
+    program.app.parse(count, words);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return program.app.exit(error);  // --help, --version
+    std::fprintf(stderr, "stepscope: %s (see stepscope --help)\n", error.what());
+    return kExitUsage;
+  }
+  catch_interrupts(program.progress);
+  const Status status = program.work();
+  if (status) return kExitOk;
+  std::fprintf(stderr, "stepscope: %s\n", status.error().message().c_str());
+  return is_usage_error(status.error()) ? kExitUsage : kExitFailure;
+}
+
+}  // namespace
+
+Error usage_error(std::string why, std::string remedy) {
+  return {ErrorCode::kUnsupported, "wrong usage", "", std::move(why), std::move(remedy)};
+}
+
+bool is_usage_error(const Error& error) { return error.what == "wrong usage"; }
+
+}  // namespace stepscope
+
+int main(int count, char** words) {
+  // Only running out of memory is left to be thrown here.
+  try {
+    return stepscope::run(count, words);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "stepscope: failed: %s\n", error.what());
+    return stepscope::kExitFailure;
+  }
+}

@@ -1,0 +1,392 @@
+#include "deliverables/chrome_trace.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <queue>
+#include <string>
+#include <unordered_map>
+
+#include "base/json_text.h"
+#include "deliverables/chrome_head.h"
+#include "deliverables/chrome_rank.h"
+
+namespace stepscope {
+namespace {
+
+constexpr size_t kFlushBytes = 1 << 20;
+
+void append_integer(std::string& out, int64_t value) {
+  char buffer[24];
+  out.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+}
+
+// Nanoseconds as microseconds with exactly three decimals.
+void append_us(std::string& out, int64_t ns) {
+  const uint64_t size = ns < 0 ? 0 - static_cast<uint64_t>(ns) : static_cast<uint64_t>(ns);
+  if (ns < 0) out += '-';
+  append_integer(out, static_cast<int64_t>(size / 1000));
+  const auto rest = static_cast<unsigned>(size % 1000);
+  out += '.';
+  out += static_cast<char>('0' + rest / 100);
+  out += static_cast<char>('0' + rest / 10 % 10);
+  out += static_cast<char>('0' + rest % 10);
+}
+
+// Lanes on which slices nest properly: each is a stack of the ends of what is open.
+class NestingLanes {
+ public:
+  void clear() { open_ends_.clear(); }
+  // Slices must come by rising start. Returns the lane's number.
+  size_t place(int64_t start_ns, int64_t end_ns) {
+    for (size_t lane = 0;; ++lane) {
+      if (lane == open_ends_.size()) open_ends_.emplace_back();
+      std::vector<int64_t>& ends = open_ends_[lane];
+      while (!ends.empty() && ends.back() <= start_ns) ends.pop_back();
+      if (!ends.empty() && ends.back() < end_ns) continue;
+      ends.push_back(end_ns);
+      return lane;
+    }
+  }
+
+ private:
+  std::vector<std::vector<int64_t>> open_ends_;
+};
+
+class ChromeTrace {
+ public:
+  ChromeTrace(const StoreReader& store, size_t rank, const ChromeTraceOptions& options,
+              const std::function<Status(std::string_view)>& sink)
+      : rank_(store, rank, options), options_(options), sink_(sink) {
+    own_ids_ = rank_.text(Table::kRanks, "source_format") != "kineto";
+  }
+
+  Status write() {
+    out_ = chrome_head(rank_);
+    describe_tracks();
+    find_launch_kind();
+    if (auto status = write_slices(); !status) return status;
+    if (auto status = write_flows(); !status) return status;
+    if (auto status = write_counters(); !status) return status;
+    if (!has_memory_slices_) {
+      if (auto status = write_memory(); !status) return status;
+    }
+    out_ += "\n]}\n";
+    return sink_(out_);
+  }
+
+ private:
+  // Begins an event: {"ph":"X","pid":0,"tid":7,"ts":1.000
+  void begin(const char* phase, const std::string& place, int64_t ts_ns) {
+    separate();
+    out_ += R"({"ph":")";
+    out_ += phase;
+    out_ += "\",";
+    out_ += place;
+    out_ += R"(,"ts":)";
+    append_us(out_, ts_ns - rank_.base_ns());
+  }
+  void separate() {
+    out_ += first_event_ ? "\n" : ",\n";
+    first_event_ = false;
+  }
+  void label(std::string_view cat, std::string_view name, bool needs_cat = false) {
+    if (!cat.empty() || needs_cat) {
+      out_ += R"(,"cat":)";
+      append_json_text(out_, cat);
+    }
+    out_ += R"(,"name":)";
+    append_json_text(out_, name);
+  }
+  Status end_event() {
+    out_ += '}';
+    if (out_.size() < kFlushBytes) return {};
+    if (options_.progress != nullptr && options_.progress->cancelled())
+      return Error{ErrorCode::kCancelled, "the export was cancelled", "", "", ""};
+    const Status status = sink_(out_);
+    out_.clear();
+    return status;
+  }
+
+  void name_thread(const std::string& place, const std::string& name, const std::string& more) {
+    separate();
+    out_ += R"({"ph":"M","name":"thread_name",)" + place + R"(,"ts":0,"args":{"name":)";
+    append_json_text(out_, name);
+    out_ += more + "}}";
+  }
+
+  void describe_tracks() {
+    std::vector<std::string_view> named;
+    for (uint64_t track = 0; track < rank_.rows(Table::kTracks); ++track) {
+      const std::string_view pid = rank_.text(Table::kTracks, "pid", track);
+      const std::string_view tid = rank_.text(Table::kTracks, "tid", track);
+      places_.push_back(R"("pid":)" + chrome_id(pid) + R"(,"tid":)" + chrome_id(tid));
+      const std::string_view process = rank_.text(Table::kTracks, "process", track);
+      if (!process.empty() && std::find(named.begin(), named.end(), pid) == named.end()) {
+        named.push_back(pid);
+        separate();
+        out_ +=
+            R"({"ph":"M","name":"process_name",)" + places_.back() + R"(,"ts":0,"args":{"name":)";
+        append_json_text(out_, process);
+        out_ += "}}";
+      }
+      const std::string_view thread = rank_.text(Table::kTracks, "thread", track);
+      const bool is_counter = rank_.text(Table::kTracks, "kind", track) == "counter";
+      if (!thread.empty() && !is_counter) name_thread(places_.back(), std::string(thread), "");
+    }
+  }
+
+  // pid and tid of a slice; the lane's name is written before its first event.
+  const std::string& place_of(uint32_t track, size_t lane) {
+    if (lane == 0) return places_[track];
+    std::string& place = overlap_places_[static_cast<uint64_t>(track) << 32 | lane];
+    if (!place.empty()) return place;
+    const std::string_view pid = rank_.text(Table::kTracks, "pid", track);
+    const std::string_view tid = rank_.text(Table::kTracks, "tid", track);
+    const std::string suffix = " (overlap " + std::to_string(lane) + ")";
+    place = R"("pid":)" + chrome_id(pid) + R"(,"tid":)";
+    append_json_text(place, std::string(tid) + suffix);
+    name_thread(place, std::string(rank_.text(Table::kTracks, "thread", track)) + suffix,
+                R"(,"overlap_of":)" + chrome_id(tid));
+    return place;
+  }
+
+  Status write_slices() {
+    const auto lanes = rank_.store().lanes(rank_.position());
+    for (size_t first = 0; first < lanes.size();) {
+      size_t end = first;
+      while (end < lanes.size() && lanes[end].track == lanes[first].track) ++end;
+      if (auto status = write_track(lanes.subspan(first, end - first)); !status) return status;
+      first = end;
+    }
+    return {};
+  }
+
+  // The rows of a track are sorted per depth; here they are merged by start, outer ones first.
+  Status write_track(std::span<const Lane> depths) {
+    struct Next {
+      int64_t ts_ns;
+      uint32_t depth;  // number in `depths`
+      uint64_t row;
+      bool operator>(const Next& other) const {
+        return ts_ns != other.ts_ns ? ts_ns > other.ts_ns : depth > other.depth;
+      }
+    };
+    std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
+    const auto push = [&](uint32_t depth, uint64_t row) {
+      if (row < depths[depth].first_row + depths[depth].rows)
+        queue.push({rank_.slice(row).ts_ns, depth, row});
+    };
+    for (uint32_t depth = 0; depth < depths.size(); ++depth) push(depth, depths[depth].first_row);
+    const bool is_async = rank_.text(Table::kTracks, "kind", depths[0].track) == "async";
+    lanes_.clear();
+    while (!queue.empty()) {
+      const Next next = queue.top();
+      queue.pop();
+      push(next.depth, next.row + 1);
+      if (!rank_.chosen(next.row)) continue;
+      const ChromeSlice slice = rank_.slice(next.row);
+      if (is_async) {
+        if (auto status = write_async(slice); !status) return status;
+        continue;
+      }
+      const size_t lane = lanes_.place(slice.ts_ns, slice.end_ns);
+      if (lane > 0) moved_[slice.row] = lane;
+      if (auto status = write_slice(slice, place_of(slice.track, lane)); !status) return status;
+    }
+    return {};
+  }
+
+  Status write_slice(const ChromeSlice& slice, const std::string& place) {
+    auto args = args_of(slice.row);
+    if (!args) return std::move(args.error());
+    const std::string_view name = rank_.name(slice.row);
+    const bool instant = (slice.flags & kFlagInstant) != 0;
+    // An operation without an end is written without one; Kineto marks its own in args.
+    const bool open =
+        (slice.flags & kFlagUnfinished) != 0 && args->find("\"finished\"") == std::string::npos;
+    has_memory_slices_ |= instant && name == "[memory]";
+    begin(instant ? "i" : open ? "B" : "X", place, slice.ts_ns);
+    if (instant) {
+      out_ += R"(,"s":"t")";
+    } else if (!open) {
+      out_ += R"(,"dur":)";
+      append_us(out_, slice.dur_ns);
+    }
+    label(rank_.cat(slice.row), name);
+    if (!args->empty()) {
+      out_ += R"(,"args":)";
+      out_ += *args;
+    }
+    if (auto status = end_event(); !status) return status;
+    return write_launch_arrow(slice, place);
+  }
+
+  // Two events with an id of their own; viewers draw such slices above each other.
+  Status write_async(const ChromeSlice& slice) {
+    auto args = args_of(slice.row);
+    if (!args) return std::move(args.error());
+    const std::string& place = places_[slice.track];
+    const auto add = [&](const char* phase, int64_t ts_ns, bool with_args) {
+      begin(phase, place, ts_ns);
+      out_ += R"(,"id":)";
+      append_integer(out_, static_cast<int64_t>(slice.row));
+      label(rank_.cat(slice.row), rank_.name(slice.row), true);
+      if (with_args && !args->empty()) out_ += R"(,"args":)" + *args;
+      return end_event();
+    };
+    if ((slice.flags & kFlagInstant) != 0) return add("n", slice.ts_ns, true);
+    if (auto status = add("b", slice.ts_ns, true); !status) return status;
+    if ((slice.flags & kFlagUnfinished) != 0) return {};
+    return add("e", slice.ts_ns + slice.dur_ns, false);
+  }
+
+  // JSON, or "" for none. Ids that the source keeps outside of args are put into them, where
+  // readers of this format look for them.
+  Result<std::string> args_of(uint64_t row) {
+    auto text = rank_.store().args(rank_.position(), row, &args_cache_);
+    if (!text) return text;
+    std::string args = std::move(*text);
+    if (!args.empty() && !is_json(args)) {
+      std::string raw = R"({"raw":)";
+      append_json_text(raw, args);
+      args = raw + "}";
+    }
+    if (!own_ids_ || (!args.empty() && args.front() != '{')) return args;
+    std::string added;
+    const auto add = [&](const char* key, int64_t id) {
+      if (id == kNull || args.find(key) != std::string::npos) return;
+      if (!added.empty()) added += ',';
+      added += key;
+      added += ':';
+      append_integer(added, id);
+    };
+    add("\"correlation\"", rank_.correlation(row));
+    add("\"External id\"", rank_.external_id(row));
+    if (added.empty()) return args;
+    const size_t rest = args.empty() ? std::string::npos : args.find_first_not_of(" \t\r\n", 1);
+    if (rest == std::string::npos || args[rest] == '}') return "{" + added + "}";
+    return "{" + added + "," + args.substr(rest);
+  }
+
+  // The word of arrows that slices carry as flags and correlation.
+  void find_launch_kind() {
+    for (uint64_t row = 0; row < rank_.rows(Table::kFlows); ++row) {
+      if (!is_launch(row)) continue;
+      launch_kind_ = rank_.text(Table::kFlows, "kind", row);
+      return;
+    }
+  }
+  bool is_launch(uint64_t row) const {
+    const int64_t from = rank_.number(Table::kFlows, "from_slice", row);
+    const int64_t to = rank_.number(Table::kFlows, "to_slice", row);
+    if (!valid(from) || !valid(to)) return false;
+    const auto start = static_cast<uint64_t>(from);
+    const auto end = static_cast<uint64_t>(to);
+    return (rank_.slice(start).flags & kFlagFlowStart) != 0 &&
+           (rank_.slice(end).flags & kFlagFlowEnd) != 0 &&
+           rank_.correlation(start) == rank_.correlation(end);
+  }
+  bool valid(int64_t row) const {
+    return row >= 0 && static_cast<uint64_t>(row) < rank_.slice_count();
+  }
+
+  Status write_launch_arrow(const ChromeSlice& slice, const std::string& place) {
+    const int64_t id = rank_.correlation(slice.row);
+    if (id == kNull) return {};
+    if ((slice.flags & kFlagFlowStart) != 0) {
+      if (auto status = write_flow_end("s", place, slice.ts_ns, launch_kind_, id); !status)
+        return status;
+    }
+    if ((slice.flags & kFlagFlowEnd) == 0) return {};
+    return write_flow_end("f", place, slice.ts_ns, launch_kind_, id);
+  }
+
+  Status write_flow_end(const char* phase, const std::string& place, int64_t ts_ns,
+                        std::string_view kind, int64_t id) {
+    begin(phase, place, ts_ns);
+    out_ += R"(,"id":)";
+    append_integer(out_, id);
+    if (*phase == 'f') out_ += R"(,"bp":"e")";
+    label(kind, kind, true);
+    return end_event();
+  }
+
+  Status write_flows() {
+    for (uint64_t row = 0; row < rank_.rows(Table::kFlows); ++row) {
+      if (is_launch(row)) continue;  // written with its slices
+      const int64_t from = rank_.number(Table::kFlows, "from_slice", row);
+      const int64_t to = rank_.number(Table::kFlows, "to_slice", row);
+      if (!valid(from) || !valid(to) || !rank_.chosen(static_cast<uint64_t>(from)) ||
+          !rank_.chosen(static_cast<uint64_t>(to))) {
+        continue;
+      }
+      const std::string_view kind = rank_.text(Table::kFlows, "kind", row);
+      const auto id = static_cast<int64_t>(row);
+      for (const bool start : {true, false}) {
+        const ChromeSlice slice = rank_.slice(static_cast<uint64_t>(start ? from : to));
+        const auto moved = moved_.find(slice.row);
+        const std::string& place = place_of(slice.track, moved == moved_.end() ? 0 : moved->second);
+        if (auto status = write_flow_end(start ? "s" : "f", place, slice.ts_ns, kind, id); !status)
+          return status;
+      }
+    }
+    return {};
+  }
+
+  Status write_counters() {
+    for (uint64_t row = 0; row < rank_.rows(Table::kCounters); ++row) {
+      const int64_t ts_ns = rank_.number(Table::kCounters, "ts", row);
+      const auto track = static_cast<uint64_t>(rank_.number(Table::kCounters, "track", row));
+      if (!rank_.chosen_time(ts_ns) || track >= places_.size()) continue;
+      begin("C", places_[track], ts_ns);
+      label("", rank_.text(Table::kTracks, "thread", track));
+      out_ += R"(,"args":{"value":)";
+      append_json_number(out_, std::bit_cast<double>(rank_.number(Table::kCounters, "value", row)));
+      out_ += '}';
+      if (auto status = end_event(); !status) return status;
+    }
+    return {};
+  }
+
+  Status write_memory() {
+    const std::string anywhere = R"("pid":0,"tid":0)";
+    const std::string& usual = places_.empty() ? anywhere : places_[0];
+    for (uint64_t row = 0; row < rank_.rows(Table::kMemory); ++row) {
+      const int64_t ts_ns = rank_.number(Table::kMemory, "ts", row);
+      if (!rank_.chosen_time(ts_ns)) continue;
+      const int64_t op = rank_.number(Table::kMemory, "slice", row);
+      const std::string& place =
+          valid(op) ? places_[rank_.slice(static_cast<uint64_t>(op)).track] : usual;
+      begin("i", place, ts_ns);
+      out_ += R"(,"s":"t")";
+      label("cpu_instant_event", "[memory]");
+      out_ += R"(,"args":)" + chrome_memory_args(rank_, row);
+      if (auto status = end_event(); !status) return status;
+    }
+    return {};
+  }
+
+  ChromeRank rank_;
+  const ChromeTraceOptions& options_;
+  const std::function<Status(std::string_view)>& sink_;
+  std::string out_;
+  bool first_event_ = true;
+  bool own_ids_ = false;
+  bool has_memory_slices_ = false;  // memory rows that are instants already
+  std::string launch_kind_ = "ac2g";
+  std::vector<std::string> places_;  // "pid":..,"tid":.. by track
+  std::unordered_map<uint64_t, std::string> overlap_places_;
+  std::unordered_map<uint64_t, size_t> moved_;  // slice to overlap lane
+  NestingLanes lanes_;
+  ArgsCache args_cache_;
+};
+
+}  // namespace
+
+Status write_chrome_trace(const StoreReader& store, size_t rank, const ChromeTraceOptions& options,
+                          const std::function<Status(std::string_view)>& sink) {
+  return ChromeTrace(store, rank, options, sink).write();
+}
+
+}  // namespace stepscope

@@ -1,0 +1,163 @@
+#include "store/viewport.h"
+
+#include <algorithm>
+
+#include "store/tiles.h"
+
+namespace stepscope {
+namespace {
+
+class LaneQuery {
+ public:
+  LaneQuery(const StoreReader& store, size_t rank, const Lane& lane, const Viewport& viewport,
+            std::vector<ViewportItem>& items)
+      : store_(store),
+        rank_(rank),
+        lane_(lane),
+        view_(viewport),
+        starts_(store.column(Table::kSlices, "ts", rank)),
+        durations_(store.column(Table::kSlices, "dur", rank)),
+        items_(items) {
+    const auto span = static_cast<uint64_t>(view_.end_ns) - static_cast<uint64_t>(view_.start_ns);
+    pixel_ns_ = std::max<uint64_t>(1, span / std::max(1u, view_.pixels));
+  }
+
+  void run() {
+    if (lane_.rows == 0 || view_.end_ns <= view_.start_ns) return;
+    uint64_t first = first_row_from(view_.start_ns);
+    const uint64_t last = first_row_from(view_.end_ns);
+    // Slices of a lane do not overlap, so only the one before can reach into the view.
+    if (first > 0 && start(first - 1) + std::max<int64_t>(duration(first - 1), 0) > view_.start_ns)
+      --first;
+    if (first >= last) return;
+    const TileLevel* level = coarsest_level();
+    if (level == nullptr || last - first <= 2ull * view_.pixels) {
+      read_slices(first, last);
+    } else {
+      read_tiles(*level, first, last);
+    }
+    flush();
+  }
+
+ private:
+  int64_t start(uint64_t row) const { return starts_.at(lane_.first_row + row); }
+  int64_t duration(uint64_t row) const { return durations_.at(lane_.first_row + row); }
+
+  uint64_t first_row_from(int64_t ns) const {
+    uint64_t low = 0;
+    uint64_t high = lane_.rows;
+    while (low < high) {
+      const uint64_t middle = low + (high - low) / 2;
+      if (start(middle) < ns) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  const TileLevel* coarsest_level() const {
+    const auto levels = store_.tile_levels(rank_).subspan(lane_.first_level, lane_.level_count);
+    const TileLevel* best = nullptr;
+    for (const TileLevel& level : levels) {
+      if ((1ull << level.shift) <= pixel_ns_) best = &level;
+    }
+    return best;
+  }
+
+  uint64_t pixel_of(int64_t ns) const {
+    if (ns <= view_.start_ns) return 0;
+    return (static_cast<uint64_t>(ns) - static_cast<uint64_t>(view_.start_ns)) / pixel_ns_;
+  }
+
+  // Takes `count` slices whose longest is given; neighbours on one pixel become one item.
+  void add(int64_t start_ns, int64_t end_ns, uint16_t longest, uint64_t row, uint64_t count) {
+    const uint64_t pixel = pixel_of(start_ns);
+    if (pending_.count > 0 && pixel == pending_pixel_) {
+      pending_.count += count;
+      pending_.end_ns = std::max(pending_.end_ns, end_ns);
+      if (longest > pending_longest_) {
+        pending_longest_ = longest;
+        pending_.slice_row = row;
+      }
+      return;
+    }
+    flush();
+    pending_ = {start_ns, end_ns, row, count};
+    pending_pixel_ = pixel;
+    pending_longest_ = longest;
+  }
+
+  void flush() {
+    if (pending_.count > 0) items_.push_back(pending_);
+    pending_.count = 0;
+  }
+
+  void read_slices(uint64_t first, uint64_t last) {
+    int64_t starts[kBlockRows];
+    int64_t durations[kBlockRows];
+    for (uint64_t row = lane_.first_row + first; row < lane_.first_row + last;) {
+      const size_t block = row / kBlockRows;
+      const size_t rows = starts_.decode(block, starts);
+      durations_.decode(block, durations);
+      const uint64_t block_first = block * kBlockRows;
+      const uint64_t stop = std::min<uint64_t>(lane_.first_row + last, block_first + rows);
+      for (; row < stop; ++row) {
+        const int64_t length = std::max<int64_t>(durations[row - block_first], 0);
+        add(starts[row - block_first], starts[row - block_first] + length, tile_length(length), row,
+            1);
+      }
+    }
+  }
+
+  // Tiles begin at fixed times, the view does not: slices before the first whole tile and behind
+  // the last are read one by one.
+  void read_tiles(const TileLevel& level, uint64_t first, uint64_t last) {
+    const auto tiles = store_.tiles(rank_).subspan(level.first_tile, level.tiles);
+    const auto begin =
+        std::lower_bound(tiles.begin(), tiles.end(), first,
+                         [](const Tile& tile, uint64_t row) { return tile.first_row < row; });
+    const auto end = std::lower_bound(begin, tiles.end(), last, [](const Tile& tile, uint64_t row) {
+      return tile.first_row < row;
+    });
+    const uint64_t whole_from = begin == end ? last : begin->first_row;
+    read_slices(first, std::min<uint64_t>(whole_from, last));
+    for (auto tile = begin; tile != end; ++tile) {
+      const uint64_t next = tile + 1 == tiles.end() ? lane_.rows : (tile + 1)->first_row;
+      if (next > last ||
+          next <= tile->first_row) {  // the view ends inside it (or the store is damaged)
+        read_slices(tile->first_row, last);
+        break;
+      }
+      const int64_t start_ns = lane_.first_ns + (static_cast<int64_t>(tile->bucket) << level.shift);
+      const int64_t covered_ns =
+          static_cast<int64_t>((static_cast<uint64_t>(tile->busy) << level.shift) >> 8);
+      // The bucket's own start stands for the start of its first slice: exact to less than a pixel.
+      add(start_ns, start_ns + std::max<int64_t>(covered_ns, 1), tile->longest,
+          lane_.first_row + std::min<uint64_t>(tile->longest_row, lane_.rows - 1),
+          next - tile->first_row);
+    }
+  }
+
+  const StoreReader& store_;
+  const size_t rank_;
+  const Lane& lane_;
+  const Viewport& view_;
+  const ColumnView& starts_;
+  const ColumnView& durations_;
+  std::vector<ViewportItem>& items_;
+  uint64_t pixel_ns_ = 1;
+  ViewportItem pending_;
+  uint64_t pending_pixel_ = 0;
+  uint16_t pending_longest_ = 0;
+};
+
+}  // namespace
+
+void query_viewport(const StoreReader& store, size_t rank, size_t lane, const Viewport& viewport,
+                    std::vector<ViewportItem>& items) {
+  LaneQuery(store, rank, store.lanes(rank)[lane], viewport, items).run();
+}
+
+}  // namespace stepscope
