@@ -574,10 +574,20 @@ void EventMapper::map_counter(const ChromeEvent& event) {
                         where(event) + " is a counter without time or values");
     return;
   }
-  ObjectWalker args = event.args_walker;
   std::string_view key;
   std::string_view value;
+  // Ascend writes the number of the unit beside the value: it names the series.
+  constexpr std::string_view kUnit = "acc_id";
+  std::string unit;
+  if (options_.ascend_args) {
+    ObjectWalker look = event.args_walker;
+    while (look.next(key, value) == ObjectWalker::Step::kPair) {
+      if (key == kUnit) unit = " " + std::string(unquote(value));
+    }
+  }
+  ObjectWalker args = event.args_walker;
   while (args.next(key, value) == ObjectWalker::Step::kPair) {
+    if (!unit.empty() && key == kUnit) continue;
     const auto number = parse_double(unquote(value));
     if (!number) {
       chunk_->quality.add(QualityCode::kBadNumber,
@@ -586,7 +596,7 @@ void EventMapper::map_counter(const ChromeEvent& event) {
     }
     LocalTrack lane{text(event.pid), text(event.tid), kNoString, false, false};
     const bool plain = key.empty() || key == "value";
-    std::string name(event.name);
+    std::string name = std::string(event.name) + unit;
     if (!plain) {
       name += ' ';
       name += key;

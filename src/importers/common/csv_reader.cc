@@ -1,5 +1,6 @@
 #include "importers/common/csv_reader.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 
@@ -25,6 +26,14 @@ std::optional<double> parse_double(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+// Whether a double holds the number as written: epoch microseconds with a fraction have more digits
+// than that, and are kept as text.
+bool is_exact_double(std::string_view text) {
+  const auto digits =
+      std::count_if(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return digits <= 17 && parse_double(text).has_value();
 }
 
 }  // namespace
@@ -156,40 +165,64 @@ int64_t CsvReader::times(size_t column, int64_t factor, QualityReport& quality) 
   return kNull;
 }
 
+namespace {
+
+Status find_types(const std::string& path, std::vector<bool>& all_integers,
+                  std::vector<bool>& all_numbers) {
+  auto reader = CsvReader::open(path);
+  if (!reader) return std::move(reader.error());
+  const size_t columns = reader->header().size();
+  all_integers.assign(columns, true);
+  all_numbers.assign(columns, true);
+  std::vector<bool> needs_integer(columns, false);  // a cell that no double holds
+  QualityReport counted_later;
+  while (reader->next(counted_later)) {
+    for (size_t column = 0; column < columns; ++column) {
+      const auto text = reader->value(column);
+      if (!text || !all_numbers[column]) continue;
+      const bool plain = text->find_first_not_of("0123456789-") == std::string_view::npos;
+      const bool integer = plain && parse_integer(*text);
+      const bool exact = is_exact_double(*text);
+      if (!integer) all_integers[column] = false;
+      if (!exact) needs_integer[column] = true;
+      if ((!integer && !exact) || (needs_integer[column] && !all_integers[column]))
+        all_numbers[column] = false;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 Status keep_csv(const std::string& path, std::string_view table_name, RankBuilder& rank) {
+  // Two passes: types first, so that numbers never enter the pool of strings.
+  std::vector<bool> all_integers;
+  std::vector<bool> all_numbers;
+  if (auto status = find_types(path, all_integers, all_numbers); !status) return status;
   auto reader = CsvReader::open(path);
   if (!reader) return std::move(reader.error());
   SourceTable table;
   table.name = table_name;
   table.doc = path;
-  const size_t columns = reader->header().size();
-  std::vector<std::vector<StringId>> cells(columns);
-  std::vector<bool> all_integers(columns, true);
-  std::vector<bool> all_numbers(columns, true);
-  while (reader->next(rank.quality)) {
-    for (size_t column = 0; column < columns; ++column) {
-      const auto text = reader->value(column);
-      cells[column].push_back(text ? rank.strings.intern(*text) : kNoString);
-      if (!text) continue;
-      const bool plain = text->find_first_not_of("0123456789-") == std::string_view::npos;
-      if (all_integers[column] && !(plain && parse_integer(*text))) all_integers[column] = false;
-      if (all_numbers[column] && !parse_double(*text)) all_numbers[column] = false;
-    }
-  }
+  const size_t columns = std::min(reader->header().size(), all_numbers.size());
   for (size_t column = 0; column < columns; ++column) {
     SourceColumn kept{reader->header()[column], Type::kText, {}};
     if (all_numbers[column]) kept.type = all_integers[column] ? Type::kInt64 : Type::kFloat64;
-    for (const StringId id : cells[column]) {
-      if (id == kNoString)
-        kept.values.push_back(kNull);
-      else if (kept.type == Type::kInt64)
-        kept.values.push_back(*parse_integer(rank.strings.view(id)));
-      else if (kept.type == Type::kFloat64)
-        kept.values.push_back(std::bit_cast<int64_t>(*parse_double(rank.strings.view(id))));
-      else
-        kept.values.push_back(id);
-    }
     table.columns.push_back(std::move(kept));
+  }
+  while (reader->next(rank.quality)) {
+    for (size_t column = 0; column < columns; ++column) {
+      const auto text = reader->value(column);
+      SourceColumn& kept = table.columns[column];
+      int64_t value = kNull;
+      if (text && kept.type == Type::kInt64)
+        value = parse_integer(*text).value_or(kNull);
+      else if (text && kept.type == Type::kFloat64)
+        value = std::bit_cast<int64_t>(parse_double(*text).value_or(0));
+      else if (text)
+        value = rank.strings.intern(*text);
+      kept.values.push_back(value);
+    }
   }
   auto stamp = stamp_file(path);
   rank.sources.push_back({path, stamp ? *stamp : FileStamp{}, std::string(table_name),

@@ -68,7 +68,8 @@ class CsvReader {
 };
 
 // The whole CSV as a table that is kept as it is: columns whose cells are all integers become
-// kInt64, all numbers kFloat64, else text. Adds the table and the file to `rank`.
+// kInt64, all numbers kFloat64 (when a double holds them: epoch microseconds stay text), else text.
+// Adds the table and the file to `rank`.
 Status keep_csv(const std::string& path, std::string_view table_name, RankBuilder& rank);
 
 }  // namespace stepscope
