@@ -15,6 +15,7 @@
 namespace stepscope {
 namespace {
 
+constexpr int64_t kOneDayNs = 24LL * 3600 * 1'000'000'000;
 constexpr int64_t kSevenDaysNs = 7LL * 24 * 3600 * 1'000'000'000;
 constexpr size_t kMostColumns = 65535;  // of a source table: their numbers have 16 bits
 
@@ -38,6 +39,18 @@ void mark_impossible(PodVector<SliceRecord>& slices, const StringPool& strings,
   }
 }
 
+// Gaps that no training has, and times before the clock's zero. `slices` is sorted.
+void check_clock(const PodVector<SliceRecord>& slices, const StringPool& strings,
+                 QualityReport& quality) {
+  for (size_t i = 0; i < slices.size(); ++i) {
+    if (slices[i].ts_ns < 0)
+      quality.add(QualityCode::kNegativeTime, strings.view(slices[i].name).substr(0, 60));
+    if (i == 0 || slices[i].ts_ns / 2 - slices[i - 1].ts_ns / 2 <= kOneDayNs / 2) continue;
+    quality.add(QualityCode::kClockJump,
+                "before " + std::string(strings.view(slices[i].name).substr(0, 60)));
+  }
+}
+
 LaidOutRank lay_out_rank(RankBuilder& rank, unsigned threads) {
   LaidOutRank laid_out;
   laid_out.rank = &rank;
@@ -55,6 +68,7 @@ LaidOutRank lay_out_rank(RankBuilder& rank, unsigned threads) {
     mark_impossible(rank.slices(track), rank.strings, reports[track]);
     laid_out.layouts[track] =
         lay_out_track(rank.slices(track), rank.track(track).kind, reports[track]);
+    check_clock(rank.slices(track), rank.strings, reports[track]);
   });
   for (TrackId track = 0; track < count; ++track) {
     rank.quality.merge(reports[track]);
