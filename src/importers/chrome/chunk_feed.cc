@@ -79,8 +79,9 @@ HeadState find_events_strictly(std::string_view text, size_t& key_position, size
 
 HeadState find_events(std::string_view text, size_t& key_position, size_t& begin) {
   const HeadState strict = find_events_strictly(text, key_position, begin);
-  if (strict != HeadState::kNeedMore) return strict;
-  return find_events_by_words(text, key_position, begin);
+  if (strict == HeadState::kObject || strict == HeadState::kArray) return strict;
+  const HeadState by_words = find_events_by_words(text, key_position, begin);
+  return by_words == HeadState::kObject ? by_words : strict;
 }
 
 Result<size_t> ChunkFeed::read_more(PodVector<char>& into, size_t bytes) {

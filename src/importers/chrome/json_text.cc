@@ -54,12 +54,13 @@ size_t skip_blank(std::string_view text, size_t at) {
 }
 
 // Whether '{' at `at` can be the start of a list element: it follows "}," or "[" or begins the
-// text.
-bool follows_event(std::string_view text, size_t at) {
+// text. `after_any`: any text may stand before the comma.
+bool follows_event(std::string_view text, size_t at, bool after_any) {
   size_t before = at;
   while (before > 0 && is_blank(text[before - 1])) --before;
   if (before == 0 || text[before - 1] == '[') return true;
   if (text[--before] != ',') return false;
+  if (after_any) return true;
   while (before > 0 && is_blank(text[before - 1])) --before;
   return before == 0 || text[before - 1] == '}';
 }
@@ -148,7 +149,9 @@ bool looks_like_event(std::string_view text, size_t at) {
 size_t next_event_start(std::string_view text, size_t from) {
   for (size_t at = text.find('{', from); at != std::string_view::npos;
        at = text.find('{', at + 1)) {
-    if (looks_like_event(text, at) && follows_event(text, at)) return at;
+    // "ph" is a word of events alone: behind a lost bracket it is enough.
+    const bool is_sure = text.substr(skip_blank(text, at + 1), 4) == "\"ph\"";
+    if (looks_like_event(text, at) && follows_event(text, at, is_sure)) return at;
   }
   return std::string_view::npos;
 }
@@ -156,7 +159,7 @@ size_t next_event_start(std::string_view text, size_t from) {
 size_t last_event_start(std::string_view text) {
   for (size_t at = text.rfind('{'); at != std::string_view::npos && at > 0;
        at = text.rfind('{', at - 1)) {
-    if (looks_like_event(text, at) && follows_event(text, at)) return at;
+    if (looks_like_event(text, at) && follows_event(text, at, false)) return at;
   }
   return std::string_view::npos;
 }
