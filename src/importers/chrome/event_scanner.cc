@@ -150,8 +150,13 @@ EventScanner::Outcome EventScanner::handle_broken(size_t position, Step step, ui
   const bool cut = !has_next && is_last && step == Step::kOutOfText;
   chunk.quality.add(cut ? QualityCode::kTruncatedInput : QualityCode::kUnparsableEvent,
                     place(offset + position));
-  if (!has_next) return Outcome::kGiveUp;
-  go_on_at(next);
+  if (has_next) {
+    go_on_at(next);
+    return Outcome::kGoOn;
+  }
+  // The last event; the end of the list may still be found behind it.
+  if (cut || used == 0 || used >= event.size()) return Outcome::kGiveUp;
+  go_on_at(position + used);
   return Outcome::kGoOn;
 }
 

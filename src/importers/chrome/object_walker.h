@@ -98,7 +98,7 @@ class ObjectWalker {
     return Step::kOutOfText;
   }
   static constexpr size_t kBadBrackets = static_cast<size_t>(-1);
-  static constexpr size_t kDeepest = 256;  // no profiler nests args like this
+  static constexpr size_t kDeepest = 64;  // no profiler nests args like this
 
   // Brackets that do not match, and containers where none can stand, end the search: otherwise one
   // lost bracket would be looked for through the rest of the text.

@@ -117,9 +117,9 @@ Status KinetoImporter::import(const Candidate& candidate, const ImportContext& c
   if (trace->events == 0) {
     const bool damaged = rank.quality.count(QualityCode::kUnparsableEvent) > 0;
     return Error{ErrorCode::kBadInput, "cannot import", candidate.path,
-                 trace->truncated ? "it ends before the first complete event"
-                 : damaged        ? "none of its events can be read"
-                                  : "its list of events is empty",
+                 damaged            ? "none of its events can be read"
+                 : trace->truncated ? "it ends before the first complete event"
+                                    : "its list of events is empty",
                  "record again; the profiler probably stopped before it had written anything"};
   }
   if (!trace->properties.empty()) {
