@@ -28,12 +28,26 @@ std::optional<double> parse_double(std::string_view text) {
   return value;
 }
 
-// Whether a double holds the number as written: epoch microseconds with a fraction have more digits
-// than that, and are kept as text.
+// The digits of a number's mantissa without leading and trailing zeros.
+std::string significant_digits(std::string_view text) {
+  std::string digits;
+  for (const char c : text.substr(0, text.find_first_of("eE"))) {
+    if (c >= '0' && c <= '9' && !(digits.empty() && c == '0')) digits += c;
+  }
+  while (!digits.empty() && digits.back() == '0') digits.pop_back();
+  return digits;
+}
+
+// Whether a double holds the number as written: any of 15 digits, and longer ones that are how a
+// double prints. Epoch microseconds with a fraction are neither, and are kept as text.
 bool is_exact_double(std::string_view text) {
-  const auto digits =
-      std::count_if(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-  return digits <= 17 && parse_double(text).has_value();
+  const auto value = parse_double(text);
+  if (!value) return false;
+  const std::string digits = significant_digits(text);
+  if (digits.size() <= 15) return true;
+  char printed[64];
+  const auto end = std::to_chars(printed, printed + sizeof printed, *value).ptr;
+  return significant_digits({printed, static_cast<size_t>(end - printed)}) == digits;
 }
 
 }  // namespace
