@@ -28,26 +28,15 @@ std::optional<double> parse_double(std::string_view text) {
   return value;
 }
 
-// The digits of a number's mantissa without leading and trailing zeros.
-std::string significant_digits(std::string_view text) {
-  std::string digits;
-  for (const char c : text.substr(0, text.find_first_of("eE"))) {
-    if (c >= '0' && c <= '9' && !(digits.empty() && c == '0')) digits += c;
-  }
-  while (!digits.empty() && digits.back() == '0') digits.pop_back();
-  return digits;
-}
-
-// Whether a double holds the number as written: any of 15 digits, and longer ones that are how a
-// double prints. Epoch microseconds with a fraction are neither, and are kept as text.
+// Whether a double holds the number to more places than anybody measures: epoch microseconds with a
+// fraction are not such numbers, and are kept as text. The 17th digit of a ratio is noise of the
+// program that printed it.
 bool is_exact_double(std::string_view text) {
-  const auto value = parse_double(text);
-  if (!value) return false;
-  const std::string digits = significant_digits(text);
-  if (digits.size() <= 15) return true;
-  char printed[64];
-  const auto end = std::to_chars(printed, printed + sizeof printed, *value).ptr;
-  return significant_digits({printed, static_cast<size_t>(end - printed)}) == digits;
+  if (!parse_double(text)) return false;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const std::string_view whole = text.substr(0, text.find_first_of(".eE"));
+  return std::count_if(text.begin(), text.end(), is_digit) <= 15 ||
+         std::count_if(whole.begin(), whole.end(), is_digit) <= 9;
 }
 
 }  // namespace
