@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "importers/ascend_text/ascend_text_importer.h"
-#include "importers/testing/imported_store.h"
+#include "tests/support/imported_store.h"
 
 namespace stepscope::testing {
 
@@ -70,7 +70,7 @@ std::vector<Expected> expected_numbers();
 // Imported once per process and folder; nullptr when the shared data is not on this machine.
 inline const ImportedStore* store_of(const Expected& expected) {
   static std::map<std::string, std::unique_ptr<ImportedStore>> stores;
-  const std::string path = shared_data(std::string("ascend/msinsight/text/") + expected.folder);
+  const std::string path = shared_data_at(std::string("ascend/msinsight/text/") + expected.folder);
   if (path.empty()) return nullptr;
   auto& one = stores[path];
   if (!one) one = std::make_unique<ImportedStore>(AscendTextImporter(), path);
