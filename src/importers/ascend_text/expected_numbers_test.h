@@ -1,6 +1,6 @@
 // Expected numbers of the shared Ascend text data, from ascend/EXPECTED.md. Times in ns.
-#ifndef STEPSCOPE_IMPORTERS_ASCEND_TEXT_EXPECTED_NUMBERS_H_
-#define STEPSCOPE_IMPORTERS_ASCEND_TEXT_EXPECTED_NUMBERS_H_
+#ifndef STEPSCOPE_IMPORTERS_ASCEND_TEXT_EXPECTED_NUMBERS_TEST_H_
+#define STEPSCOPE_IMPORTERS_ASCEND_TEXT_EXPECTED_NUMBERS_TEST_H_
 
 #include <cstdint>
 #include <map>
@@ -86,4 +86,4 @@ inline const ImportedStore* store_of(const Expected& expected) {
   ASSERT_TRUE(imported->store) << imported->error;                                         \
   const ImportedStore& run = *imported
 
-#endif  // STEPSCOPE_IMPORTERS_ASCEND_TEXT_EXPECTED_NUMBERS_H_
+#endif  // STEPSCOPE_IMPORTERS_ASCEND_TEXT_EXPECTED_NUMBERS_TEST_H_
