@@ -89,7 +89,7 @@ def quoted_problem(file: str, target: str, own: str, allowed: set[str] | None) -
     if top == PUBLIC:
         return None
     if top not in ALLOWED:
-        # Tests and benchmarks share helpers among themselves, also those that sit beside the code.
+        # Tests and benchmarks share helpers among themselves, and with the tests beside the code.
         if top in UNRESTRICTED and (top_of(file) in UNRESTRICTED or TEST_FILE.search(file)):
             return None
         return f'"{target}": no folder {top}/ in the graph; another library\'s header goes in <>'
