@@ -76,9 +76,18 @@ def test_exported_chrome_json_imports_to_the_same_tables(run: Path, tmp_path: Pa
     stepscope("import", tmp_path / "chrome", "-o", tmp_path / "again.stepscope")
     stepscope("export", run, "--format", "csv", "-o", tmp_path / "a")
     stepscope("export", tmp_path / "again.stepscope", "--format", "csv", "-o", tmp_path / "b")
-    for name in (
-        "tracks slices kernels ops communications steps flows counters memory queues"
-    ).split():
+    for name in [
+        "tracks",
+        "slices",
+        "kernels",
+        "ops",
+        "communications",
+        "steps",
+        "flows",
+        "counters",
+        "memory",
+        "queues",
+    ]:
         assert table(tmp_path / "a", name) == table(tmp_path / "b", name), name
     # Rows with equal totals are in no particular order.
     for name in ("totals_by_name", "totals_by_step"):
