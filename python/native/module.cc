@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "api/run.h"
+#include "base/utf8.h"
 #include "python/native/arrays.h"
 #include "python/native/errors.h"
 #include "python/native/interruptible.h"
@@ -87,7 +88,7 @@ NB_MODULE(_native, module) {
       .def_prop_ro("notes",
                    [](const Run& run) {
                      nb::list notes;
-                     for (const std::string& note : run.notes()) notes.append(as_path(note));
+                     for (const std::string& note : run.notes()) notes.append(repair_utf8(note));
                      return notes;
                    })
       .def("tables", &tables)

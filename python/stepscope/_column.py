@@ -84,9 +84,8 @@ class Column:
 
     def to_pylist(self, limit: int | None = None) -> list[Any]:
         """The first values as Python's own, None for NULL."""
-        values = self.to_numpy()[:limit]
-        if isinstance(values, np.ma.MaskedArray):
-            hidden = np.ma.getmaskarray(values)  # type: ignore[no-untyped-call]
-            return [None if null else v for v, null in zip(values.data.tolist(), hidden)]
-        result: list[Any] = values.tolist()
-        return result
+        values = self.values[:limit]
+        plain: list[Any] = (values if self._texts is None else self._texts[values]).tolist()
+        if self.nulls is None:
+            return plain
+        return [None if null else v for v, null in zip(plain, self.nulls[:limit].tolist())]

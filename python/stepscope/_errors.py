@@ -32,4 +32,4 @@ class StepscopeError(Exception):
 
 
 class StepscopeWarning(UserWarning):
-    """A run was opened, but there is something to know: a rank that could not be read, a rebuild."""
+    """A run was opened, but not all is as hoped: a rank could not be read, a store was rebuilt."""

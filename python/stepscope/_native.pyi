@@ -1,5 +1,5 @@
 from collections.abc import Callable, Sequence
-from typing import Any, Optional, Union
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,9 +7,7 @@ from numpy.typing import NDArray
 version: str
 
 # Name, type, values, nulls, categories; see native/arrays.h.
-NativeColumn = tuple[
-    str, str, Union[NDArray[Any], list[int]], Optional[NDArray[np.bool_]], Optional[list[str]]
-]
+NativeColumn = tuple[str, str, NDArray[Any] | list[int], NDArray[np.bool_] | None, list[str] | None]
 
 class Run:
     @property
@@ -21,9 +19,7 @@ class Run:
     @property
     def notes(self) -> list[str]: ...
     def tables(self) -> list[tuple[str, str, list[tuple[str, str]]]]: ...
-    def table(
-        self, name: str, columns: Sequence[str] | None
-    ) -> tuple[int, list[NativeColumn]]: ...
+    def table(self, name: str, columns: Sequence[str] | None) -> tuple[int, list[NativeColumn]]: ...
     def query(self, sql: str, seconds: float) -> tuple[int, list[NativeColumn]]: ...
     def info_json(self) -> str: ...
 

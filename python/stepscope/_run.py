@@ -119,11 +119,8 @@ class Run:
 
     def describe(self, table: str) -> dict[str, str]:
         """The columns of a table and what they mean. Tables of the input have no descriptions."""
-        for name, _, columns in self._reader.tables():
-            if name == table:
-                return dict(columns)
-        self._reader.table(table, [])  # raises, with the nearest name
-        raise AssertionError(table)
+        self._reader.table(table, [])  # a wrong name raises, with the nearest one
+        return next(dict(columns) for name, _, columns in self._reader.tables() if name == table)
 
     def table(self, name: str, columns: Iterable[str] | None = None) -> Table:
         """Reads a table, or only the columns named.
@@ -210,8 +207,11 @@ def open(
     if memory_mb is not None and memory_mb < 1:
         raise ValueError(f"memory_mb must be at least 1, not {memory_mb}")
     given = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    encoded = [os.fsencode(item) for item in given]
+    if any(0 in item for item in encoded):
+        raise ValueError("a path contains a zero byte")
     native = _native.open_run(
-        [os.fsencode(item) for item in given],
+        encoded,
         form or "",
         jobs or 0,
         (memory_mb or 0) << 20,

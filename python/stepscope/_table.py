@@ -107,10 +107,7 @@ class Table(Mapping[str, "NDArray[Any]"]):
     def __str__(self) -> str:
         """The first rows, aligned, for people."""
         columns = [column.to_pylist(_SHOWN_ROWS) for column in self._columns.values()]
-        cells = [
-            [name, *map(_cell, values)]
-            for name, values in zip(self._columns, columns)
-        ]
+        cells = [[name, *map(_cell, values)] for name, values in zip(self._columns, columns)]
         widths = [max(map(len, column)) for column in cells]
         right = [not column.is_text for column in self._columns.values()]
         lines = [
