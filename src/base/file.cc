@@ -29,7 +29,8 @@ Result<FileStamp> stamp_file(const std::string& path) {
 Result<InputFile> InputFile::open(const std::string& path) {
   InputFile file;
   file.path_ = path;
-  file.descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // O_NONBLOCK: opening a pipe must fail below, not wait for somebody to write.
+  file.descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file.descriptor_ < 0) return system_error("cannot open", path, errno);
   struct stat info{};
   if (::fstat(file.descriptor_, &info) != 0) return system_error("cannot read", path, errno);
@@ -79,7 +80,7 @@ Status InputFile::check_unchanged() const {
 }
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return system_error("cannot open", path, errno);
   struct stat info{};
   if (::fstat(descriptor, &info) != 0) {

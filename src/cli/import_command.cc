@@ -24,10 +24,10 @@ Status import(const Options& options, Progress& progress) {
   auto store = StoreReader::open(run->store_path);
   if (!store) return std::move(store.error());
   const auto ranks = static_cast<int64_t>((*store)->rank_count());
-  return write_out(fmt::format("{}: {}, {} {}, {} slices\n", run->store_path,
-                               bytes_text((*store)->file_bytes()), count_text(ranks),
-                               ranks == 1 ? "rank" : "ranks",
-                               count_text(static_cast<int64_t>((*store)->rows(Table::kSlices)))));
+  return write_out(fmt::format(
+      "{}{}: {}, {} {}, {} slices\n", run->imported ? "" : "already imported: ", run->store_path,
+      bytes_text((*store)->file_bytes()), count_text(ranks), ranks == 1 ? "rank" : "ranks",
+      count_text(static_cast<int64_t>((*store)->rows(Table::kSlices)))));
 }
 
 }  // namespace

@@ -12,8 +12,10 @@ Result<ImportedRun> import_paths(const std::vector<std::string>& paths,
     const ProgressDisplay display(progress, "importing");
     return import_run(paths, options, progress);
   }();
-  if (!run) return run;
-  for (const std::string& note : run->notes) std::fprintf(stderr, "stepscope: %s\n", note.c_str());
+  if (run) {
+    for (const std::string& note : run->notes)
+      std::fprintf(stderr, "stepscope: %s\n", note.c_str());
+  }
   return run;
 }
 

@@ -13,7 +13,7 @@
 
 namespace stepscope {
 
-// With a progress display, and with the importer's note as a line on standard error.
+// With a progress display, and with the importer's notes as lines on standard error.
 Result<ImportedRun> import_paths(const std::vector<std::string>& paths,
                                  const ImportOptions& options, Progress& progress);
 

@@ -184,19 +184,18 @@ Result<std::vector<RankSource>> discover(const std::vector<std::string>& paths,
 
 Result<uint64_t> stamp_paths(const std::vector<std::string>& paths) {
   uint64_t stamp = paths.size();
-  const auto add_file = [&](const std::string& path) {
-    const auto file = stamp_file(path);
-    if (!file) return;
-    // Order must not matter: folder listings have none.
-    stamp += mix64(hash_bytes(path),
-                   mix64(file->bytes + 1, static_cast<uint64_t>(file->modified_ns) | 1));
+  // Names count from the path that was given, so a run that was moved as a whole keeps its store.
+  // Sums, because folder listings have no order.
+  const auto add_file = [&](const std::string& name, const FileStamp& file) {
+    stamp +=
+        mix64(hash_bytes(name), mix64(file.bytes + 1, static_cast<uint64_t>(file.modified_ns) | 1));
   };
   for (const std::string& path : paths) {
     std::error_code error;
     if (!fs::is_directory(path, error)) {
       const auto file = stamp_file(path);
       if (!file) return file.error();
-      add_file(path);
+      add_file(fs::path(path).filename().string(), *file);
       continue;
     }
     fs::recursive_directory_iterator at(path, fs::directory_options::skip_permission_denied, error);
@@ -204,8 +203,9 @@ Result<uint64_t> stamp_paths(const std::vector<std::string>& paths) {
       if (error) break;
       if (at.depth() > kDeepestFolder) at.disable_recursion_pending();
       std::error_code ignored;
-      if (at->is_regular_file(ignored) && !is_ours(at->path().filename().string()))
-        add_file(at->path().string());
+      const std::string file_path = at->path().string();
+      if (!at->is_regular_file(ignored) || is_ours(at->path().filename().string())) continue;
+      if (const auto file = stamp_file(file_path)) add_file(file_path.substr(path.size()), *file);
     }
   }
   return stamp;

@@ -63,7 +63,8 @@ bool folder_is_writable(const std::string& file) {
 }
 
 // Why the store at `path` cannot be used for these inputs, or "" when it can.
-std::string stale_reason(const std::string& path, uint64_t stamp, const ImportOptions& options) {
+std::string stale_reason(const std::string& path, uint64_t stamp,
+                         const std::vector<std::string>& paths, const ImportOptions& options) {
   auto store = StoreReader::open(path);
   if (!store)
     return store.error().code == ErrorCode::kUnsupported ? "it was made by another version"
@@ -72,6 +73,8 @@ std::string stale_reason(const std::string& path, uint64_t stamp, const ImportOp
   if (!info.is_object()) return "its description cannot be read";
   if (info.value("stamp", std::string()) != std::to_string(stamp)) return "the input changed since";
   if (info.value("form", std::string()) != options.form) return "another form was asked for";
+  // Args are read from the inputs, so the store must know where they are now.
+  if (info.value("paths", json()) != json(paths)) return "the input was moved";
   return {};
 }
 
@@ -211,9 +214,17 @@ class RunImport {
 
 }  // namespace
 
-Result<ImportedRun> import_run(const std::vector<std::string>& paths, const ImportOptions& options,
-                               Progress& progress) {
+Result<ImportedRun> import_run(const std::vector<std::string>& given_paths,
+                               const ImportOptions& options, Progress& progress) {
   ImportedRun run;
+  std::error_code ignored;
+  // Absolute, because the store names its inputs and is read from other working folders.
+  std::vector<std::string> paths;
+  for (const std::string& path : given_paths) {
+    std::string absolute = fs::absolute(path, ignored).lexically_normal().string();
+    while (absolute.size() > 1 && absolute.back() == '/') absolute.pop_back();
+    paths.push_back(absolute);
+  }
   if (paths.empty())
     return Error{ErrorCode::kNotFound, "nothing to import", "", "no path was given",
                  "name a trace or a folder"};
@@ -225,10 +236,9 @@ Result<ImportedRun> import_run(const std::vector<std::string>& paths, const Impo
   if (!stamp) return std::move(stamp.error());
   std::vector<std::string> places = {options.output};
   if (options.output.empty()) places = {beside_input(paths[0]), in_cache(paths[0])};
-  std::error_code ignored;
   for (const std::string& place : places) {
     if (options.force || !fs::exists(place, ignored)) continue;
-    const std::string reason = stale_reason(place, *stamp, options);
+    const std::string reason = stale_reason(place, *stamp, paths, options);
     if (reason.empty()) {
       run.store_path = place;
       return run;
@@ -250,8 +260,7 @@ Result<ImportedRun> import_run(const std::vector<std::string>& paths, const Impo
   info["stamp"] = std::to_string(*stamp);
   info["form"] = options.form;
   info["paths"] = json::array();
-  for (const std::string& path : paths)
-    info["paths"].push_back(fs::absolute(path, ignored).lexically_normal().string());
+  for (const std::string& path : paths) info["paths"].push_back(path);
   if (auto status = (*writer)->finish(info.dump(-1, ' ', false, json::error_handler_t::replace));
       !status) {
     return std::move(status.error());

@@ -1,14 +1,12 @@
 #include "tests/support/sample_store.h"
 
-#include <stdlib.h>
-
 #include <bit>
 #include <cstdio>
-#include <filesystem>
+#include <cstdlib>
 
 #include "store/store_writer.h"
 
-namespace stepscope {
+namespace stepscope::testing {
 namespace {
 
 constexpr int64_t kBase = 1'700'000'000'000'000'000;
@@ -40,16 +38,6 @@ struct Adder {
 };
 
 }  // namespace
-
-TemporaryFolder::TemporaryFolder() {
-  path_ = (std::filesystem::temp_directory_path() / "stepscope-test-XXXXXX").string();
-  if (mkdtemp(path_.data()) == nullptr) std::abort();
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code error;
-  std::filesystem::remove_all(path_, error);
-}
 
 void fill_sample_rank(RankBuilder& rank, int64_t number, int64_t world_size) {
   auto& strings = rank.strings;
@@ -114,10 +102,15 @@ void fill_sample_rank(RankBuilder& rank, int64_t number, int64_t world_size) {
   add.slice(stream, "add_kernel", "kernel", 3000, 2200, SliceKind::kKernel, 12, 6,
             R"({"device": 0, "stream": 7, "correlation": 12})", kFlagFlowEnd);
 
-  const StringId fwdbwd = strings.intern("fwdbwd");
-  const StringId one = strings.intern("1");
-  rank.flows.push_back({kBase + 1000, fwdbwd, one, thread, FlowPhase::kStart});
-  rank.flows.push_back({kBase + 4000, fwdbwd, one, thread, FlowPhase::kEnd});
+  FlowRecord flow;
+  flow.kind = strings.intern("fwdbwd");
+  flow.id = 1;
+  flow.track = thread;
+  flow.ts_ns = kBase + 1000;
+  rank.flows.push_back(flow);
+  flow.ts_ns = kBase + 4000;
+  flow.phase = FlowPhase::kEnd;
+  rank.flows.push_back(flow);
   rank.counters.push_back({kBase + 100, 0.5, counter});
   rank.counters.push_back({kBase + 200, 1.25, counter});
   MemoryRecord memory;
@@ -162,7 +155,7 @@ void fill_sample_rank(RankBuilder& rank, int64_t number, int64_t world_size) {
 }
 
 std::string write_sample_store(const TemporaryFolder& folder, int64_t ranks) {
-  const std::string path = folder.file("sample.stepscope");
+  const std::string path = folder.path("sample.stepscope");
   auto writer = StoreWriter::create(path, static_cast<uint32_t>(ranks));
   if (!writer) fail(writer.error());
   for (int64_t number = 0; number < ranks; ++number) {
@@ -175,4 +168,4 @@ std::string write_sample_store(const TemporaryFolder& folder, int64_t ranks) {
   return path;
 }
 
-}  // namespace stepscope
+}  // namespace stepscope::testing

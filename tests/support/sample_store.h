@@ -6,22 +6,9 @@
 #include <string>
 
 #include "store/rank_builder.h"
+#include "tests/support/temporary_folder.h"
 
-namespace stepscope {
-
-// A folder that is removed with everything in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
+namespace stepscope::testing {
 
 // One rank, all times in ns after 1700000000000000000:
 //   host thread 100: ProfilerStep#7 0..10000; aten::mm 1000..3000 (external id 5) with
@@ -36,6 +23,6 @@ void fill_sample_rank(RankBuilder& rank, int64_t number, int64_t world_size);
 // Writes a store of that many sample ranks and returns its path.
 std::string write_sample_store(const TemporaryFolder& folder, int64_t ranks);
 
-}  // namespace stepscope
+}  // namespace stepscope::testing
 
 #endif  // STEPSCOPE_TESTS_SUPPORT_SAMPLE_STORE_H_

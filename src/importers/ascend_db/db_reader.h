@@ -106,6 +106,7 @@ class DbReader {
   std::unordered_map<int64_t, std::pair<StringId, StringId>> operations_;  // opId: name, group
   std::unordered_map<StringId, int> group_numbers_;
   int64_t only_device_ = kNull;
+  uint64_t next_arrow_ = 0;  // numbers the arrows
 
   std::unordered_map<int64_t, std::vector<int64_t>> connections_;  // framework id: all its links
   std::unordered_map<int64_t, int64_t> framework_of_launch_;       // launch: framework id

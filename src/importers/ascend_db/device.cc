@@ -260,11 +260,17 @@ void DbReader::add_arrow(std::string_view kind, int64_t connection, TrackId trac
     from = op->second;
   }
   // One arrow of its own for every end: calls that launch several tasks have several.
-  const StringId word = rank_.strings.intern(kind);
-  const StringId id =
-      rank_.strings.intern(std::to_string(connection) + "@" + std::to_string(ts_ns));
-  rank_.flows.push_back({from.second, word, id, from.first, FlowPhase::kStart});
-  rank_.flows.push_back({ts_ns, word, id, track, FlowPhase::kEnd});
+  FlowRecord arrow;
+  arrow.kind = rank_.strings.intern(kind);
+  arrow.id = next_arrow_++;
+  arrow.track = from.first;
+  arrow.ts_ns = from.second;
+  arrow.phase = FlowPhase::kStart;
+  rank_.flows.push_back(arrow);
+  arrow.track = track;
+  arrow.ts_ns = ts_ns;
+  arrow.phase = FlowPhase::kEnd;
+  rank_.flows.push_back(arrow);
 }
 
 }  // namespace stepscope

@@ -131,10 +131,15 @@ void DbReader::join_host_arrows() {
   for (auto& [link, ends] : host_links_) {
     std::sort(ends.begin(), ends.end(),
               [](const Link& a, const Link& b) { return a.ts_ns < b.ts_ns; });
-    const StringId id = rank_.strings.intern(std::to_string(link));
-    for (size_t i = 0; i < ends.size(); ++i) {
-      rank_.flows.push_back({ends[i].ts_ns, ends[i].queue ? queue : backward, id, ends[i].track,
-                             i == 0 ? FlowPhase::kStart : FlowPhase::kEnd});
+    FlowRecord arrow;
+    arrow.id = next_arrow_++;
+    arrow.phase = FlowPhase::kStart;
+    for (const Link& end : ends) {
+      arrow.ts_ns = end.ts_ns;
+      arrow.kind = end.queue ? queue : backward;
+      arrow.track = end.track;
+      rank_.flows.push_back(arrow);
+      arrow.phase = FlowPhase::kEnd;
     }
   }
 }

@@ -197,7 +197,7 @@ void TraceView::link_operators() {
     const FlowRecord* start = nullptr;
     std::vector<const FlowRecord*> ends;
   };
-  std::unordered_map<StringId, Ends> arrows;
+  std::unordered_map<uint64_t, Ends> arrows;
   for (const FlowRecord& flow : rank_.flows) {
     if (flow.kind != kind) continue;
     Ends& ends = arrows[flow.id];

@@ -61,10 +61,19 @@ void TraceAssembler::learn(size_t number, const std::vector<std::string_view>& s
   Worker& worker = workers_[number];
   for (const std::string_view text : strings) worker.strings.push_back(rank_.strings.intern(text));
   for (const LocalTrack& local : tracks) {
-    worker.lanes.push_back(
-        find_lane({worker.text(local.pid), worker.text(local.tid), worker.text(local.counter),
-                   local.on_device, local.is_async, kNoDetail}));
+    const StringId tid = without_overlap(worker.text(local.tid));
+    worker.lanes.push_back(find_lane({worker.text(local.pid), tid, worker.text(local.counter),
+                                      local.on_device, local.is_async, kNoDetail}));
   }
+}
+
+// Our own export moves slices that overlap others to lanes "7 (overlap 1)"; they belong to lane 7.
+StringId TraceAssembler::without_overlap(StringId tid) {
+  if (tid == kNoString) return tid;
+  const std::string_view text = rank_.strings.view(tid);
+  const size_t at = text.rfind(" (overlap ");
+  if (at == std::string_view::npos || !text.ends_with(')')) return tid;
+  return rank_.strings.intern(std::string(text.substr(0, at)));
 }
 
 PackedId TraceAssembler::repack(PackedId id, const StagedChunk& chunk) {

@@ -49,6 +49,7 @@ class TraceAssembler {
 
   uint32_t find_lane(const Lane& lane);
   TrackId track_of(uint32_t lane);
+  StringId without_overlap(StringId tid);
   TrackId bound_track(uint32_t lane);
   void take_details(const Worker& worker, StagedChunk& chunk);
   PackedId repack(PackedId id, const StagedChunk& chunk);

@@ -47,6 +47,20 @@ void apply_distributed(const json& info, RankInfo& rank) {
   if (info.contains("world_size")) rank.world_size = whole(info["world_size"]);
 }
 
+// libkineto's log lines, which older versions wrote into the trace: the only place where a loss of
+// records is said.
+void note_losses(const json& lines, QualityReport& quality) {
+  if (!lines.is_array()) return;
+  for (const json& line : lines) {
+    if (!line.is_string()) continue;
+    const auto& text = line.get_ref<const std::string&>();
+    const bool loss = text.find("ropped") != std::string::npos ||
+                      text.find("topped early") != std::string::npos ||
+                      text.find("ut-of-range") != std::string::npos;
+    if (loss) quality.add(QualityCode::kDroppedRecords, text.substr(0, 120));
+  }
+}
+
 }  // namespace
 
 void apply_properties(const json& properties, RankBuilder& rank) {
@@ -61,6 +75,7 @@ void apply_properties(const json& properties, RankBuilder& rank) {
       rank.info.host = value.get<std::string>();
     } else {
       rest[key] = value;
+      if (key == "WARNING" || key == "ERROR") note_losses(value, rank.quality);
       if (key != "deviceProperties" || !value.is_array()) continue;
       // Devices differ rarely; the first one that has work is named in describe_device when there
       // are several.

@@ -1,0 +1,309 @@
+#include "importers/common/minddata.h"
+
+#include <array>
+#include <filesystem>
+#include <map>
+#include <vector>
+
+#include "base/decimal.h"
+#include "importers/common/checked_math.h"
+#include "importers/common/json_file.h"
+#include "importers/common/table_builder.h"
+#include "importers/common/text_file.h"
+
+namespace stepscope {
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kNsPerMs = 1'000'000;
+
+struct FileKind {
+  std::string_view prefix;
+  std::string_view suffix;
+  std::string MinddataFiles::* place;
+};
+constexpr FileKind kKinds[] = {
+    {"pipeline_profiling_", ".json", &MinddataFiles::pipeline},
+    {"minddata_cpu_utilization_", ".json", &MinddataFiles::cpu},
+    {"dataset_iterator_profiling_", ".txt", &MinddataFiles::iterator},
+    {"device_queue_profiling_", ".txt", &MinddataFiles::device_queue},
+};
+
+class Reader {
+ public:
+  Reader(std::optional<int64_t> offset_ns, RankBuilder& rank)
+      : offset_ns_(offset_ns.value_or(0)), rank_(rank) {}
+
+  // First, because the queue samples of the pipeline file were taken at its time stamps.
+  void read_cpu(const std::string& path) {
+    auto tree = read_json_file(path);
+    if (!tree) return add_unreadable(rank_, path, tree.error());
+    const json& stamps = json_member(*tree, "time_stamp");
+    for (const json& stamp : stamps) {
+      const int64_t ms = json_integer(stamp);
+      if (ms == kNull) rank_.quality.add(QualityCode::kBadNumber, path + " time_stamp");
+      sample_ns_.push_back(at_ms(ms));
+    }
+    const int64_t before = records_;
+    for (const char* group :
+         {"device_info", "process_info", "process_memory_info", "system_memory_info"}) {
+      const json& series = json_member(*tree, group);
+      if (!series.is_object()) continue;
+      std::string_view word = group;
+      word.remove_suffix(5);  // "_info"
+      for (const auto& [name, values] : series.items()) {
+        add_series(path, std::string(word) + " " + name, values);
+      }
+    }
+    const json& operators = json_member(*tree, "op_info");
+    if (operators.is_array()) {
+      for (const json& op : operators) {
+        const json& metrics = json_member(op, "metrics");
+        if (!metrics.is_object()) continue;
+        const std::string id = json_as_text(json_member(op, "op_id"));
+        for (const auto& [name, values] : metrics.items()) {
+          add_series(path, "op " + id + " " + name, values);
+        }
+      }
+    }
+    TableBuilder table(rank_, "minddata_cpu", path,
+                       {{"cpu_processor_num", Type::kInt64},
+                        {"sampling_interval_ms", Type::kInt64},
+                        {"time_stamps", Type::kInt64}});
+    table.row({json_integer(json_member(*tree, "cpu_processor_num")),
+               json_integer(json_member(*tree, "sampling_interval")),
+               static_cast<int64_t>(sample_ns_.size())});
+    add_source(rank_, path, "minddata_cpu_utilization", records_ - before);
+  }
+
+  void read_pipeline(const std::string& path) {
+    auto tree = read_json_file(path);
+    if (!tree) return add_unreadable(rank_, path, tree.error());
+    const json& operators = json_member(*tree, "op_info");
+    if (!operators.is_array()) {
+      rank_.quality.add(QualityCode::kUnparsableEvent, path + ": no list op_info");
+      return add_source(rank_, path, "ignored", 0);
+    }
+    interval_ms_ = json_integer(json_member(*tree, "sampling_interval"));
+    TableBuilder table(rank_, "minddata_pipeline", path,
+                       {{"op_id", Type::kInt64},
+                        {"op_type", Type::kText},
+                        {"num_workers", Type::kInt64},
+                        {"parent_id", Type::kInt64},
+                        {"children", Type::kText},
+                        {"queue_length", Type::kInt64},
+                        {"samples", Type::kInt64},
+                        {"sampling_interval_ms", Type::kInt64}});
+    const auto parents = parents_of(operators);
+    const int64_t before = records_;
+    for (const json& op : operators) {
+      const int64_t id = json_integer(json_member(op, "op_id"));
+      const std::string type(json_text(json_member(op, "op_type")));
+      const json& queue = json_member(json_member(op, "metrics"), "output_queue");
+      const json& sizes = json_member(queue, "size");
+      const int64_t length = json_integer(json_member(queue, "length"));
+      const json& children = json_member(op, "children");
+      const auto parent = parents.find(id);
+      table.row({id, table.text(type), json_integer(json_member(op, "num_workers")),
+                 parent == parents.end() ? kNull : parent->second,
+                 table.text(children.is_array() ? dump_json(children) : "[]"), length,
+                 sizes.is_array() ? static_cast<int64_t>(sizes.size()) : kNull, interval_ms_});
+      ++records_;
+      if (sizes.is_array()) add_queue(path, type + "_" + std::to_string(id), length, sizes);
+    }
+    add_source(rank_, path, "pipeline_profiling", records_ - before);
+  }
+
+  // Lines `0 0|1|2 batch ms time`: time of the pipeline, of the push, of the whole batch;
+  // `1 capacity batch size time`: the queue. One row of `queues` per batch.
+  void read_batches(const std::string& path, std::string_view stage) {
+    auto file = TextFile::open(path);
+    if (!file) return add_unreadable(rank_, path, file.error());
+    TableBuilder table(rank_, "minddata_batches", path,
+                       {{"stage", Type::kText},
+                        {"type", Type::kInt64},
+                        {"extra", Type::kInt64},
+                        {"batch", Type::kInt64},
+                        {"value", Type::kInt64},
+                        {"time_stamp_ms", Type::kInt64}});
+    std::map<int64_t, QueueRecord> batches;
+    int64_t lines = 0;
+    std::string_view line;
+    while (file->next(line)) {
+      const auto words = split_words(line);
+      if (words.empty()) continue;
+      std::array<int64_t, 5> fields{};
+      fields.fill(kNull);
+      bool readable = words.size() == 4 || words.size() == 5;  // old files have no time
+      for (size_t i = 0; readable && i < words.size(); ++i) {
+        const auto number = parse_integer(words[i]);
+        readable = number.has_value();
+        if (number) fields[i] = *number;
+      }
+      if (!readable || fields[0] < 0 || fields[0] > 1) {
+        rank_.quality.add(QualityCode::kUnparsableEvent, file->place());
+        continue;
+      }
+      const auto [type, extra, batch, value, time_ms] = fields;
+      table.row({table.text(stage), type, extra, batch, value, time_ms});
+      ++lines;
+      auto [place, is_new] = batches.try_emplace(batch);
+      QueueRecord& record = place->second;
+      record.batch = batch;
+      if (is_new) record.ts_ns = kNull;
+      if (type == 1) {
+        record.capacity = extra;
+        record.size = value;
+        record.ts_ns = at_ms(time_ms);
+      } else {
+        if (record.ts_ns == kNull) record.ts_ns = at_ms(time_ms);
+        if (extra == 0) record.fetch_ns = times_or_null(value, kNsPerMs);
+        if (extra == 1) record.push_ns = times_or_null(value, kNsPerMs);
+      }
+    }
+    for (auto& [number, record] : batches) {
+      record.stage = rank_.strings.intern(stage);
+      if (record.ts_ns == kNull) record.ts_ns = 0;  // old files have no times
+      rank_.queues.push_back(record);
+    }
+    records_ += lines;
+    add_source(rank_, path, stage, lines);
+  }
+
+  int64_t records() const { return records_; }
+
+ private:
+  int64_t at_ms(int64_t ms) const { return plus_or_null(times_or_null(ms, kNsPerMs), offset_ns_); }
+
+  static std::map<int64_t, int64_t> parents_of(const json& operators) {
+    std::map<int64_t, int64_t> parents;
+    for (const json& op : operators) {
+      const json& children = json_member(op, "children");
+      if (!children.is_array()) continue;
+      for (const json& child : children) {
+        parents[json_integer(child)] = json_integer(json_member(op, "op_id"));
+      }
+    }
+    return parents;
+  }
+
+  // Samples have no times of their own. The sampler thread takes them together with the CPU
+  // values, so equal counts mean equal times; otherwise the nominal interval must do.
+  void add_queue(const std::string& path, const std::string& stage, int64_t length,
+                 const json& sizes) {
+    const bool timed = sizes.size() == sample_ns_.size();
+    if (!timed) {
+      rank_.quality.add(QualityCode::kClockCoarse,
+                        path + ": " + stage + ": samples at the nominal interval");
+    }
+    const StringId stage_id = rank_.strings.intern(stage);
+    const int64_t first_ns = sample_ns_.empty() ? offset_ns_ : sample_ns_[0];
+    const int64_t step_ns = times_or_null(interval_ms_ == kNull ? 1000 : interval_ms_, kNsPerMs);
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      const auto index = static_cast<int64_t>(i);
+      QueueRecord record;
+      record.stage = stage_id;
+      record.size = json_integer(sizes[i]);
+      record.capacity = length;
+      record.ts_ns = timed ? sample_ns_[i] : plus_or_null(first_ns, times_or_null(step_ns, index));
+      if (record.ts_ns == kNull) record.ts_ns = 0;
+      if (record.size == kNull) rank_.quality.add(QualityCode::kBadNumber, path + ": " + stage);
+      rank_.queues.push_back(record);
+      ++records_;
+    }
+  }
+
+  // Known defects: some lists of device_info hold two entries per sample, of which the second
+  // repeats the first or is 0; process_info, made of differences, lacks the first sample.
+  void add_series(const std::string& path, const std::string& name, const json& values) {
+    if (!values.is_array() || values.empty()) return;
+    const size_t samples = sample_ns_.size();
+    size_t stride = 1;
+    size_t first_sample = 0;
+    if (values.size() == 2 * samples) {
+      stride = 2;
+    } else if (values.size() + 1 == samples) {
+      first_sample = 1;
+    } else if (values.size() != samples) {
+      rank_.quality.add(QualityCode::kInconsistentCounts,
+                        path + ": " + name + ": " + std::to_string(values.size()) + " values for " +
+                            std::to_string(samples) + " time stamps");
+    }
+    TrackInfo info;
+    info.process = rank_.strings.intern("minddata");
+    info.thread = rank_.strings.intern(name);
+    info.kind = TrackKind::kCounter;
+    const TrackId track = rank_.add_track(info);
+    for (size_t i = 0; i * stride < values.size() && first_sample + i < samples; ++i) {
+      const json& value = values[i * stride];
+      if (!value.is_number() || sample_ns_[first_sample + i] == kNull) {
+        rank_.quality.add(QualityCode::kBadNumber, path + ": " + name);
+        continue;
+      }
+      rank_.counters.push_back({sample_ns_[first_sample + i], value.get<double>(), track});
+      ++records_;
+    }
+  }
+
+  int64_t offset_ns_;
+  RankBuilder& rank_;
+  std::vector<int64_t> sample_ns_;
+  int64_t interval_ms_ = kNull;
+  int64_t records_ = 0;
+};
+
+}  // namespace
+
+bool MinddataFiles::take(std::string_view name, const std::string& path) {
+  for (const FileKind& kind : kKinds) {
+    if (!number_in_name(name, kind.prefix, kind.suffix)) continue;
+    this->*kind.place = path;
+    return true;
+  }
+  return false;
+}
+
+std::optional<int64_t> minddata_rank(std::string_view name) {
+  for (const FileKind& kind : kKinds) {
+    if (const auto number = number_in_name(name, kind.prefix, kind.suffix)) return number;
+  }
+  return std::nullopt;
+}
+
+std::optional<int64_t> find_clock_offset_ns(const std::string& folder) {
+  for (const std::string_view name : {"clock.json", "truth.json"}) {
+    const std::string path = folder + "/" + std::string(name);
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) continue;
+    const auto tree = read_json_file(path);
+    if (!tree) continue;
+    const json& inner = json_member(*tree, "clock");
+    const json& clock = inner.is_object() ? inner : *tree;
+    const int64_t offset_ns = json_integer(json_member(clock, "realtime_minus_monotonic_ns"));
+    if (offset_ns != kNull) return offset_ns;
+    const int64_t realtime_ns = json_integer(json_member(clock, "time_ns_start"));
+    const int64_t monotonic_ns = json_integer(json_member(clock, "monotonic_ns_start"));
+    const int64_t difference_ns = minus_or_null(realtime_ns, monotonic_ns);
+    if (difference_ns != kNull) return difference_ns;
+  }
+  return std::nullopt;
+}
+
+int64_t read_minddata(const MinddataFiles& files, std::optional<int64_t> offset_ns,
+                      RankBuilder& rank) {
+  if (!files.any()) return 0;
+  Reader reader(offset_ns, rank);
+  if (!files.cpu.empty()) reader.read_cpu(files.cpu);
+  if (!files.pipeline.empty()) reader.read_pipeline(files.pipeline);
+  if (!files.iterator.empty()) reader.read_batches(files.iterator, "dataset_iterator");
+  if (!files.device_queue.empty()) reader.read_batches(files.device_queue, "device_queue");
+  if (!offset_ns && reader.records() > 0) {
+    rank.quality.add(QualityCode::kClockCoarse,
+                     "minddata times are monotonic milliseconds; no clock.json joins them to the "
+                     "wall clock");
+  }
+  return reader.records();
+}
+
+}  // namespace stepscope
