@@ -86,7 +86,7 @@ def quoted_problem(file: str, target: str, own: str, allowed: set[str] | None) -
     top = top_of(target)
     if "/" not in target or top in (".", ".."):
         return f'"{target}": write the full path from src/'
-    if top == PUBLIC:
+    if top == PUBLIC or top == top_of(file) == "python":
         return None
     if top not in ALLOWED:
         # Tests and benchmarks share helpers among themselves, and with the tests beside the code.

@@ -135,10 +135,15 @@ Result<std::string> read_file(const std::string& path, uint64_t limit) {
 Result<OutputFile> OutputFile::create(const std::string& path) {
   OutputFile file;
   file.path_ = path;
-  file.temporary_path_ = path + ".partial." + std::to_string(::getpid());
-  file.descriptor_ =
-      ::open(file.temporary_path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file.descriptor_ < 0) return system_error("cannot write", path, errno);
+  // Two threads, or processes with the same number on two machines, may write the same file: each
+  // has a temporary file of its own, and the last rename wins.
+  for (int number = 0; file.descriptor_ < 0; ++number) {
+    file.temporary_path_ =
+        path + ".partial." + std::to_string(::getpid()) + "." + std::to_string(number);
+    file.descriptor_ =
+        ::open(file.temporary_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file.descriptor_ < 0 && errno != EEXIST) return system_error("cannot write", path, errno);
+  }
   file.buffer_.reserve(kOutputBufferBytes);
   return file;
 }

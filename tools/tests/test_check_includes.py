@@ -37,6 +37,7 @@ def problems_of(root: Path, file: str, *lines: str) -> list[str]:
         ("src/server/routes.cc", '#include "deliverables/chrome_json.h"'),
         ("src/cli/main.cc", '#include "server/routes.h"'),
         ("python/module.cc", '#include "api/run.h"'),
+        ("python/native/module.cc", '#include "python/native/arrays.h"'),
         ("tests/integration/import_test.cc", '#include "importers/registry.h"'),
         ("src/store/reader_test.cc", '#include "tests/support/temporary_folder.h"'),
         ("bench/import_bench.cc", '#include "bench/generate/trace.h"'),

@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "importers/common/import_fixture.h"
 #include "importers/common/json_file.h"
 #include "importers/mindinsight/mindinsight_importer.h"
+#include "tests/support/imported_rank.h"
 
 namespace stepscope {
 namespace {

@@ -49,6 +49,16 @@ int64_t rank_from_place(const std::string& window, bool& inferred) {
   return kNull;
 }
 
+// An NPU's raw data or what was made of it lies beside FRAMEWORK/.
+bool ran_on_npu(const std::string& window) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(window, error), end; !error && at != end;
+       at.increment(error)) {
+    if (at->path().filename().string().starts_with("PROF_")) return true;
+  }
+  return std::filesystem::exists(window + "/ASCEND_PROFILER_OUTPUT/kernel_details.csv", error);
+}
+
 void add_candidates(const Importer& importer, const std::string& path, const RawFolder& folder,
                     std::vector<Candidate>& found) {
   const std::string window = window_folder_of(path);
@@ -59,8 +69,8 @@ void add_candidates(const Importer& importer, const std::string& path, const Raw
     candidate.unit = folder.ranks.size() == 1 ? window : window + "#rank" + std::to_string(rank);
     candidate.rank = rank;
     if (rank == kNull) candidate.rank = rank_from_place(window, candidate.rank_inferred);
-    candidate.richness = files.has_binary() && !files.has_cpu_operators()
-                             ? MindsporeRawImporter::kBinaryRichness
+    candidate.richness = files.has_binary() || ran_on_npu(window)
+                             ? MindsporeRawImporter::kHostOfNpuRichness
                              : MindsporeRawImporter::kCpuRichness;
     candidate.bytes = files.bytes();
     // A window is seen twice when discovery shows both its folder and FRAMEWORK/.

@@ -13,10 +13,10 @@ namespace stepscope {
 
 class MindsporeRawImporter final : public Importer {
  public:
-  // Above trace_view.json of the same window when the CPU files are there; below every form with
-  // device data when only the binary host files of an Ascend run are.
-  static constexpr int kCpuRichness = 90;
-  static constexpr int kBinaryRichness = 10;
+  // Above trace_view.json of the same window (90) for runs on CPU; below every form with device
+  // data for the host files of an Ascend run.
+  static constexpr int kCpuRichness = 95;
+  static constexpr int kHostOfNpuRichness = 5;
 
   std::string_view name() const override { return "mindspore_raw"; }
   std::string_view description() const override {

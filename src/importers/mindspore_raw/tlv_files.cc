@@ -1,19 +1,16 @@
 #include "importers/mindspore_raw/tlv_files.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <filesystem>
 #include <map>
 #include <unordered_map>
 
 #include "base/decimal.h"
 #include "base/file.h"
 #include "importers/common/checked_math.h"
-#include "importers/common/json_file.h"
 #include "importers/common/op_timestamps.h"
 #include "importers/common/table_builder.h"
 #include "importers/common/text_file.h"
+#include "importers/mindspore_raw/event_names.h"
 #include "importers/mindspore_raw/tlv_reader.h"
 
 namespace stepscope::mindspore_raw {
@@ -22,84 +19,6 @@ namespace {
 constexpr uint64_t kMostBytes = 4ull << 30;
 constexpr uint64_t kNoFlow = ~uint64_t{0};
 constexpr uint64_t kFreed = ~uint64_t{0};
-
-// Names by index, as MindSpore 2.10 writes them; the lists grow between releases, and an index
-// beyond them is shown as a number.
-constexpr std::string_view kStages[] = {"Default",      "Python",    "Capture", "RunGraph",
-                                        "RunGrad",      "RunOp",     "Asnumpy", "CompileGradGraph",
-                                        "WaitPipeline", "SyncStream"};
-constexpr std::string_view kModules[] = {
-    "Default", "GraphExecutorPy", "RuntimeFramework", "PynativeFramework",
-    "Kernel",  "Python",          "Capture",          "Other"};
-constexpr std::string_view kEvents[] = {"Default",
-                                        "KernelInfer",
-                                        "KernelResize",
-                                        "KernelInferAndResize",
-                                        "KernelLaunch",
-                                        "KernelLaunckCallback",
-                                        "KernelUpdate",
-                                        "KernelPrepareData",
-                                        "GraphLaunch",
-                                        "InputProcess",
-                                        "OutputProcess",
-                                        "WaitTaskFinish",
-                                        "PreLaunch",
-                                        "PostLaunch",
-                                        "SendOutput",
-                                        "MemoryAlloc",
-                                        "MemoryFree",
-                                        "CopyData",
-                                        "StreamSync",
-                                        "ProcessMultiStream",
-                                        "WaitKernelsInferFinish",
-                                        "WaitKernelsResizeFinish",
-                                        "WaitKernelsLaunchFinish",
-                                        "KernelInferInner",
-                                        "KernelInferDataSync",
-                                        "KernelResizeInner",
-                                        "KernelLaunchInner",
-                                        "BackendGraphRunInner",
-                                        "RunOp",
-                                        "PyNativeFrontendTask",
-                                        "PyNativeBackendTask",
-                                        "PyNativeDeviceTask",
-                                        "PyNativeLaunchTask",
-                                        "PyNativeBpropTask",
-                                        "Wait",
-                                        "PyNativeGilAcquire",
-                                        "PyNativeCast",
-                                        "PyNativeInfer",
-                                        "PyNativeOpCompile",
-                                        "PyNativeGradExpander",
-                                        "PyNativeGradUpdateSens",
-                                        "PyNativeGradClearTopCell",
-                                        "PyNativeGradClearAutoGradCell",
-                                        "PyBoostInferOutput",
-                                        "PyBoostInferByOpDef",
-                                        "PyBoostCreateOutputTensor",
-                                        "PyBoostDeviceTask",
-                                        "PyBoostMallocInput",
-                                        "PyBoostMallocOutput",
-                                        "PyBoostLaunchAclnn",
-                                        "PyBoostLaunchAtb",
-                                        "PyNativeNewGraph",
-                                        "PyNativeEndGraph",
-                                        "PythonObserved",
-                                        "CaptureRunGraph",
-                                        "CaptureProcess",
-                                        "CaptureCompile",
-                                        "CaptureGuard",
-                                        "AclnnHitCacheStage1",
-                                        "AclnnHitCacheStage2",
-                                        "AclnnMissCacheStage1",
-                                        "AclnnMissCacheStage2",
-                                        "AclnnUpdateAddress",
-                                        "AclnnRunOp",
-                                        "RunExpanderFunc",
-                                        "EmitOp",
-                                        "Execute",
-                                        "ReleaseResource",
-                                        "NativeFunc"};
 
 template <size_t N>
 std::string name_at(const std::string_view (&names)[N], uint16_t index, std::string_view kind,
@@ -284,59 +203,7 @@ class OpRangeReader {
   std::unordered_map<uint64_t, TrackId> tracks_;
 };
 
-// Key: value lines of host_start.log, first one wins.
-std::optional<int64_t> log_value(const std::string& text, std::string_view key) {
-  const size_t at = text.find(key);
-  if (at == std::string::npos) return std::nullopt;
-  std::string_view rest = std::string_view(text).substr(at + key.size());
-  rest = rest.substr(0, rest.find('\n'));
-  while (!rest.empty() && (rest.front() == ':' || rest.front() == ' ')) rest.remove_prefix(1);
-  return parse_integer(rest);
-}
-
 }  // namespace
-
-int64_t HostClock::to_realtime_ns(uint64_t counter) const {
-  if (!known) return static_cast<int64_t>(counter);
-  const long double ticks = static_cast<long double>(counter) - counter_start;
-  const long double passed_ns = ticks * 1000 / counter_mhz;
-  if (passed_ns > 9e18L || passed_ns < -9e18L) return 0;  // no counter of this host
-  return start_ns == kNull ? 0
-                           : std::max<int64_t>(0, plus_or_null(std::llroundl(passed_ns), start_ns));
-}
-
-HostClock find_host_clock(const std::string& window_folder) {
-  HostClock clock;
-  std::error_code error;
-  for (std::filesystem::directory_iterator at(window_folder, error), end; !error && at != end;
-       at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    if (!name.starts_with("PROF_")) continue;
-    const std::string host = at->path().string() + "/host/";
-    const auto log = read_file(host + "host_start.log", 1 << 20);
-    const auto pair = read_json_file(host + "start_info");
-    if (!log || !pair) continue;
-    const auto raw_ns = log_value(*log, "clock_monotonic_raw");
-    const auto counter = log_value(*log, "cntvct");
-    const int64_t begin_us = json_integer(json_member(*pair, "collectionTimeBegin"));
-    const int64_t pair_raw_ns = json_integer(json_member(*pair, "clockMonotonicRaw"));
-    if (!raw_ns || !counter || begin_us == kNull || pair_raw_ns == kNull) continue;
-    clock.known = true;
-    clock.counter_start = *counter;
-    clock.start_ns =
-        plus_or_null(*raw_ns, minus_or_null(times_or_null(begin_us, 1000), pair_raw_ns));
-    const auto info = read_json_file(host + "info.json");
-    if (!info) return clock;
-    const nlohmann::json& cpus = json_member(*info, "CPU");
-    if (!cpus.is_array() || cpus.empty()) return clock;
-    const std::string mhz = json_as_text(json_member(cpus[0], "Frequency"));
-    double frequency = 0;
-    std::from_chars(mhz.data(), mhz.data() + mhz.size(), frequency);
-    if (frequency > 0) clock.counter_mhz = frequency;
-    return clock;
-  }
-  return clock;
-}
 
 int64_t read_op_range(const std::string& path, const HostClock& clock, RankBuilder& rank) {
   auto bytes = read_file(path, kMostBytes);

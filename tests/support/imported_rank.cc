@@ -1,6 +1,4 @@
-#include "importers/common/import_fixture.h"
-
-#include <unistd.h>
+#include "tests/support/imported_rank.h"
 
 #include <algorithm>
 #include <bit>
@@ -10,25 +8,6 @@
 #include "store/table_reader.h"
 
 namespace stepscope::testing {
-
-TemporaryFolder::TemporaryFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "stepscope-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) ADD_FAILURE() << "cannot make a temporary folder";
-  path_ = pattern;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::string TemporaryFolder::write(const std::string& name, std::string_view content) const {
-  const std::filesystem::path path = std::filesystem::path(path_) / name;
-  std::error_code ignored;
-  std::filesystem::create_directories(path.parent_path(), ignored);
-  std::ofstream(path, std::ios::binary) << content;
-  return path.string();
-}
 
 std::vector<Candidate> find_candidates(const Importer& importer, const std::string& path) {
   std::vector<Candidate> found;

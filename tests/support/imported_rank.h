@@ -1,11 +1,9 @@
-// For tests of importers: a folder that removes itself, a walk that asks one importer what it
-// finds, and an imported rank as it reads back from a store on disk.
-#ifndef STEPSCOPE_IMPORTERS_COMMON_IMPORT_FIXTURE_H_
-#define STEPSCOPE_IMPORTERS_COMMON_IMPORT_FIXTURE_H_
+// For tests of importers that find several ranks in a folder: a walk that asks one importer what it
+// finds, and one of those ranks as it reads back from a store on disk.
+#ifndef STEPSCOPE_TESTS_SUPPORT_IMPORTED_RANK_H_
+#define STEPSCOPE_TESTS_SUPPORT_IMPORTED_RANK_H_
 
 #include <cstdint>
-#include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,33 +12,13 @@
 #include <gtest/gtest.h>
 
 #include "importers/importer.h"
+#include "importers/testing/imported_store.h"
 #include "store/store_reader.h"
 
 namespace stepscope::testing {
 
-// "" when the real traces are not there: such tests skip.
-inline std::string shared_data(std::string_view sub_folder) {
-  const char* folder = std::getenv("STEPSCOPE_SHARED_DATA");
-  if (folder == nullptr || *folder == '\0') return "";
-  return std::string(folder) + "/" + std::string(sub_folder);
-}
 inline constexpr const char* kNoSharedData =
     "needs the real traces: set STEPSCOPE_SHARED_DATA to their folder";
-
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-  // Writes a file, making the folders on its way; returns its path.
-  std::string write(const std::string& name, std::string_view content) const;
-
- private:
-  std::string path_;
-};
 
 // Candidates of `importer` in `path` and below, the way discovery walks.
 std::vector<Candidate> find_candidates(const Importer& importer, const std::string& path);
@@ -81,4 +59,4 @@ class ImportedRank {
 
 }  // namespace stepscope::testing
 
-#endif  // STEPSCOPE_IMPORTERS_COMMON_IMPORT_FIXTURE_H_
+#endif  // STEPSCOPE_TESTS_SUPPORT_IMPORTED_RANK_H_
