@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "importers/importer.h"
-#include "importers/testing/imported_store.h"
+#include "tests/support/imported_store.h"
 #include "store/store_reader.h"
 
 namespace stepscope::testing {

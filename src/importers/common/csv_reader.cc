@@ -1,7 +1,6 @@
 #include "importers/common/csv_reader.h"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 
 #include "base/decimal.h"
@@ -221,7 +220,7 @@ Status keep_csv(const std::string& path, std::string_view table_name, RankBuilde
       if (text && kept.type == Type::kInt64)
         value = parse_integer(*text).value_or(kNull);
       else if (text && kept.type == Type::kFloat64)
-        value = std::bit_cast<int64_t>(parse_double(*text).value_or(0));
+        value = float_bits(parse_double(*text).value_or(0));
       else if (text)
         value = rank.strings.intern(*text);
       kept.values.push_back(value);

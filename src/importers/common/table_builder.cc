@@ -1,6 +1,5 @@
 #include "importers/common/table_builder.h"
 
-#include <bit>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -65,7 +64,7 @@ void TableBuilder::row(std::initializer_list<int64_t> values) {
   }
 }
 
-int64_t TableBuilder::real(double value) { return std::bit_cast<int64_t>(value); }
+int64_t TableBuilder::real(double value) { return float_bits(value); }
 
 int64_t TableBuilder::real(std::string_view decimal) {
   double value = 0;

@@ -1,4 +1,5 @@
 // Every kind of raw MindSpore file and every known defect, in small files made here.
+#include <algorithm>
 #include <cstring>
 #include <initializer_list>
 
