@@ -29,11 +29,15 @@ std::optional<double> parse_double(std::string_view text) {
 }
 
 // Whether a double holds the number as written: epoch microseconds with a fraction have more digits
-// than that, and are kept as text.
+// than that, and are kept as text. Small numbers with excess digits ("2.807820000000000064", a sum
+// of doubles) are no loss: what a double drops of them is below 10^-7 of their unit.
 bool is_exact_double(std::string_view text) {
+  constexpr size_t kSmallDigits = 9;
+  if (!parse_double(text)) return false;
   const auto digits =
       std::count_if(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-  return digits <= 17 && parse_double(text).has_value();
+  const size_t point = text.find('.');
+  return digits <= 17 || (point != std::string_view::npos && point <= kSmallDigits);
 }
 
 }  // namespace
