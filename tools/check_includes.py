@@ -86,11 +86,11 @@ def quoted_problem(file: str, target: str, own: str, allowed: set[str] | None) -
     top = top_of(target)
     if "/" not in target or top in (".", ".."):
         return f'"{target}": write the full path from src/'
-    if top == PUBLIC:
+    if top == PUBLIC or top == top_of(file) == "python":
         return None
     if top not in ALLOWED:
-        # Tests and benchmarks share helpers among themselves.
-        if top in UNRESTRICTED and top_of(file) in UNRESTRICTED:
+        # Tests and benchmarks share helpers among themselves, and with the tests beside the code.
+        if top in UNRESTRICTED and (top_of(file) in UNRESTRICTED or TEST_FILE.search(file)):
             return None
         return f'"{target}": no folder {top}/ in the graph; another library\'s header goes in <>'
     if allowed is None or top == top_of(own) or top in allowed:

@@ -11,6 +11,9 @@ build_packages=(ca-certificates g++ cmake ninja-build ccache git pkg-config pyth
 # shellcheck disable=SC2034  # ./test installs these too
 test_packages=(clang-19 libclang-rt-19-dev clang-tidy-19 clang-format-19)
 
+# Compilers see paths relative to the checkout, so that every clone shares ccache's results.
+export CCACHE_BASEDIR="$stepscope_root" CCACHE_NOHASHDIR=1
+
 say() { printf '== %s\n' "$*"; }
 die() {
   printf 'error: %s\n' "$*" >&2

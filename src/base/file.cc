@@ -29,7 +29,8 @@ Result<FileStamp> stamp_file(const std::string& path) {
 Result<InputFile> InputFile::open(const std::string& path) {
   InputFile file;
   file.path_ = path;
-  file.descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // O_NONBLOCK: opening a pipe must fail below, not wait for somebody to write.
+  file.descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file.descriptor_ < 0) return system_error("cannot open", path, errno);
   struct stat info{};
   if (::fstat(file.descriptor_, &info) != 0) return system_error("cannot read", path, errno);
@@ -79,7 +80,7 @@ Status InputFile::check_unchanged() const {
 }
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return system_error("cannot open", path, errno);
   struct stat info{};
   if (::fstat(descriptor, &info) != 0) {
@@ -134,10 +135,15 @@ Result<std::string> read_file(const std::string& path, uint64_t limit) {
 Result<OutputFile> OutputFile::create(const std::string& path) {
   OutputFile file;
   file.path_ = path;
-  file.temporary_path_ = path + ".partial." + std::to_string(::getpid());
-  file.descriptor_ =
-      ::open(file.temporary_path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file.descriptor_ < 0) return system_error("cannot write", path, errno);
+  // Two threads, or processes with the same number on two machines, may write the same file: each
+  // has a temporary file of its own, and the last rename wins.
+  for (int number = 0; file.descriptor_ < 0; ++number) {
+    file.temporary_path_ =
+        path + ".partial." + std::to_string(::getpid()) + "." + std::to_string(number);
+    file.descriptor_ =
+        ::open(file.temporary_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file.descriptor_ < 0 && errno != EEXIST) return system_error("cannot write", path, errno);
+  }
   file.buffer_.reserve(kOutputBufferBytes);
   return file;
 }

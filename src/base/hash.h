@@ -25,6 +25,8 @@ inline uint64_t load64(const char* p) {
 inline uint64_t hash_bytes(std::string_view text) {
   constexpr uint64_t kOdd1 = 0x9E3779B97F4A7C15ULL;
   constexpr uint64_t kOdd2 = 0xD6E8FEB86659FD93ULL;
+  // Not kOdd1 again: a text of one byte would cancel it and multiply by zero.
+  constexpr uint64_t kOdd3 = 0xA0761D6478BD642FULL;
   const char* p = text.data();
   size_t left = text.size();
   uint64_t state = left * kOdd1;
@@ -41,7 +43,7 @@ inline uint64_t hash_bytes(std::string_view text) {
   } else if (left > 0) {
     std::memcpy(&low, p, left);
   }
-  return mix64(low ^ kOdd2, high ^ state ^ kOdd1);
+  return mix64(low ^ kOdd2, high ^ state ^ kOdd3);
 }
 
 // CRC-32C (Castagnoli), with the CPU's instruction where there is one. `seed` continues an earlier

@@ -29,6 +29,7 @@ Error system_error(std::string what, const std::string& path, int error_number) 
       break;
     case ENOSPC:
     case EDQUOT:
+    case EFBIG:
       error.code = ErrorCode::kNoSpace;
       error.remedy = "free some space or write elsewhere with -o";
       break;

@@ -4,7 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/open_run.h"
-#include "cli/run_summary.h"
+#include "cli/summary_text.h"
 #include "cli/terminal.h"
 #include "query/database.h"
 

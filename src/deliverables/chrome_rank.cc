@@ -70,4 +70,30 @@ bool ChromeRank::chosen_time(int64_t ts_ns) const {
   return ts_ns >= steps_from_ns_ && ts_ns <= steps_to_ns_;
 }
 
+uint32_t ChromeRank::idle_host_track(int64_t ts_ns) const {
+  const auto lanes = store_.lanes(rank_);
+  for (uint32_t track = 0; track < rows(Table::kTracks); ++track) {
+    if (text(Table::kTracks, "kind", track) != "host") continue;
+    const auto outermost = std::find_if(lanes.begin(), lanes.end(), [&](const Lane& lane) {
+      return lane.track == track && lane.depth == 0;
+    });
+    if (outermost == lanes.end() || !covers(*outermost, ts_ns)) return track;
+  }
+  return 0;
+}
+
+bool ChromeRank::covers(const Lane& lane, int64_t ts_ns) const {
+  uint64_t first = lane.first_row;
+  uint64_t end = lane.first_row + lane.rows;
+  while (first < end) {  // to the first slice that starts after ts_ns
+    const uint64_t middle = first + (end - first) / 2;
+    if (ts_.at(middle) <= ts_ns) {
+      first = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return first > lane.first_row && slice(first - 1).end_ns >= ts_ns;
+}
+
 }  // namespace stepscope

@@ -44,10 +44,15 @@ class ChromeRank {
     return store_.string(number(table, column, row));
   }
   uint64_t rows(Table table) const { return store_.rows(table, rank_); }
+  // For events outside of every operator: a host thread that runs nothing at the time, or readers
+  // would give the event to what it runs. The first track when all are busy.
+  uint32_t idle_host_track(int64_t ts_ns) const;
   // Unix ns that the file's times count from.
   int64_t base_ns() const { return base_ns_; }
 
  private:
+  bool covers(const Lane& lane, int64_t ts_ns) const;
+
   const StoreReader& store_;
   size_t rank_;
   const ColumnView& track_;

@@ -350,14 +350,14 @@ class ChromeTrace {
   }
 
   Status write_memory() {
-    const std::string anywhere = R"("pid":0,"tid":0)";
-    const std::string& usual = places_.empty() ? anywhere : places_[0];
+    static const std::string kNoPlace = R"("pid":0,"tid":0)";
     for (uint64_t row = 0; row < rank_.rows(Table::kMemory); ++row) {
       const int64_t ts_ns = rank_.number(Table::kMemory, "ts", row);
       if (!rank_.chosen_time(ts_ns)) continue;
       const int64_t op = rank_.number(Table::kMemory, "slice", row);
-      const std::string& place =
-          valid(op) ? places_[rank_.slice(static_cast<uint64_t>(op)).track] : usual;
+      const uint32_t track =
+          valid(op) ? rank_.slice(static_cast<uint64_t>(op)).track : rank_.idle_host_track(ts_ns);
+      const std::string& place = track < places_.size() ? places_[track] : kNoPlace;
       begin("i", place, ts_ns);
       out_ += R"(,"s":"t")";
       label("cpu_instant_event", "[memory]");

@@ -70,8 +70,11 @@ uint64_t RankBuilder::add_args(std::string_view json) {
 
 PackedId RankBuilder::pack_id(int64_t id) {
   if (id >= 0 && id < kNoId) return static_cast<PackedId>(id);
-  wide_ids_.push_back(id);
-  return static_cast<PackedId>(0x80000000u | (wide_ids_.size() - 1));
+  if (id == kNull) return kNoId;
+  // One number per id, not per use: links compare packed ids.
+  const auto [known, added] = wide_index_.try_emplace(id, static_cast<uint32_t>(wide_ids_.size()));
+  if (added) wide_ids_.push_back(id);
+  return 0x80000000u | known->second;
 }
 
 int64_t RankBuilder::unpack_id(PackedId id) const {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/file.h"
@@ -23,6 +24,8 @@
 namespace stepscope {
 
 using TrackId = uint32_t;
+// Times and lengths are kept within +-146 years, so that a start plus a length never overflows.
+inline constexpr int64_t kLatestNs = (int64_t{1} << 62) - 1;
 inline constexpr uint32_t kNoDetail = 0xFFFFFFFFu;
 
 enum class TrackKind : uint8_t {
@@ -281,6 +284,7 @@ class RankBuilder {
   PodVector<CommunicationDetail> communications_;
   std::string own_args_;
   std::vector<int64_t> wide_ids_;
+  std::unordered_map<int64_t, uint32_t> wide_index_;
 };
 
 }  // namespace stepscope

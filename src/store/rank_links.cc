@@ -9,7 +9,14 @@
 namespace stepscope {
 namespace {
 
-size_t slot_of(PackedId id, size_t mask) { return (id * 0x9E3779B1u) & mask; }
+// The high half of the product: the low bits alone would put all multiples of 2^k on one slot.
+size_t slot_of(PackedId id, size_t mask) {
+  return static_cast<size_t>(id * 0x9E3779B97F4A7C15ull >> 32) & mask;
+}
+
+// How many slices are looked at around a moment before giving up: bounds the cost of inputs with a
+// million slices that start at the same time or are nested in each other.
+constexpr int kSearchLimit = 4096;
 
 }  // namespace
 
@@ -150,19 +157,21 @@ SlicePlace find_slice(const LaidOutRank& laid_out, TrackId track, int64_t ts_ns)
   if (after == slices.begin()) return {};
   // Slices that start exactly here: operators before everything else, outer before inner among
   // equals.
-  const SliceRecord* best = nullptr;
-  for (const auto* at = after; at != slices.begin() && (at - 1)->ts_ns == ts_ns; --at) {
-    const SliceRecord* slice = at - 1;
-    if (best == nullptr || slice->kind == SliceKind::kOp || best->kind != SliceKind::kOp)
-      best = slice;
+  if ((after - 1)->ts_ns == ts_ns) {
+    const auto* const first =
+        std::lower_bound(slices.begin(), after, ts_ns,
+                         [](const SliceRecord& slice, int64_t ts) { return slice.ts_ns < ts; });
+    const auto* const last = std::min(after, first + kSearchLimit);
+    const auto* op = std::find_if(
+        first, last, [](const SliceRecord& slice) { return slice.kind == SliceKind::kOp; });
+    return {track, static_cast<uint32_t>((op == last ? first : op) - slices.begin())};
   }
-  if (best != nullptr) return {track, static_cast<uint32_t>(best - slices.begin())};
   // Otherwise the innermost slice that is still open.
   auto index = static_cast<uint32_t>(after - slices.begin() - 1);
   const auto& parent = laid_out.layouts[track].parent;
-  while (index != kNoSlice &&
-         slices[index].ts_ns + std::max<int64_t>(slices[index].dur_ns, 0) <= ts_ns) {
-    index = parent[index];
+  for (int tries = 0; index != kNoSlice; ++tries) {
+    if (slices[index].ts_ns + std::max<int64_t>(slices[index].dur_ns, 0) > ts_ns) break;
+    index = tries < kSearchLimit ? parent[index] : kNoSlice;
   }
   return {track, index};
 }
@@ -258,8 +267,12 @@ std::vector<Flow> join_flows(LaidOutRank& laid_out, const RankLinks& links) {
 
 int64_t StepFinder::step_at(int64_t ts_ns) {
   if (steps_.empty()) return kNull;
-  if (hint_ >= steps_.size() || steps_[hint_].ts_ns > ts_ns) hint_ = 0;
-  while (hint_ + 1 < steps_.size() && steps_[hint_ + 1].ts_ns <= ts_ns) ++hint_;
+  const auto starts_after = [](int64_t ts, const StepRecord& step) { return ts < step.ts_ns; };
+  if (steps_[hint_].ts_ns > ts_ns ||
+      (hint_ + 1 < steps_.size() && steps_[hint_ + 1].ts_ns <= ts_ns)) {
+    const auto after = std::upper_bound(steps_.begin(), steps_.end(), ts_ns, starts_after);
+    hint_ = after == steps_.begin() ? 0 : static_cast<size_t>(after - steps_.begin()) - 1;
+  }
   const StepRecord& step = steps_[hint_];
   return ts_ns >= step.ts_ns && ts_ns - step.ts_ns < step.dur_ns ? step.step : kNull;
 }

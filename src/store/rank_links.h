@@ -23,7 +23,8 @@ struct LaidOutRank {
   RankBuilder* rank = nullptr;
   std::vector<TrackLayout> layouts;  // one per track
   std::vector<uint32_t> first_row;   // of each track in the slices table
-  // For tracks with device work: the launching call of each slice (see place()), kNoSlice for others.
+  // For tracks with device work: the launching call of each slice (see place()), kNoSlice for
+  // others.
   std::vector<PodVector<uint32_t>> launches;
   uint64_t row_count = 0;
 

@@ -17,11 +17,16 @@ namespace {
 
 constexpr int64_t kOneDayNs = 24LL * 3600 * 1'000'000'000;
 constexpr int64_t kSevenDaysNs = 7LL * 24 * 3600 * 1'000'000'000;
+constexpr size_t kMostColumns = 65535;  // of a source table: their numbers have 16 bits
+
+int64_t within(int64_t value, int64_t limit) { return std::clamp(value, -limit, limit); }
 
 void mark_impossible(PodVector<SliceRecord>& slices, const StringPool& strings,
                      QualityReport& quality) {
   for (SliceRecord& slice : slices) {
+    slice.ts_ns = within(slice.ts_ns, kLatestNs);
     if (slice.dur_ns >= 0 && slice.dur_ns <= kSevenDaysNs) continue;
+    slice.dur_ns = within(slice.dur_ns, kLatestNs);
     const auto code =
         slice.dur_ns < 0 ? QualityCode::kNegativeDuration : QualityCode::kImplausibleDuration;
     slice.flags |= kFlagImpossible;
@@ -71,6 +76,13 @@ LaidOutRank lay_out_rank(RankBuilder& rank, unsigned threads) {
     laid_out.row_count += rank.slices(track).size();
   }
   return laid_out;
+}
+
+// One line of a source table's head: names with line breaks (quoted CSV headers) must not end it.
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  text += '\n';
+  return text;
 }
 
 // Small tables, one function each. `text` maps a rank's string id to the run's.
@@ -191,10 +203,15 @@ class SmallTables {
   Status write_source_tables() {
     uint16_t number = 0;
     for (const SourceTable& source : rank_.source_tables) {
-      std::string head = source.name + '\n' + source.doc + '\n';
-      for (const SourceColumn& column : source.columns) {
-        head += static_cast<char>('0' + static_cast<int>(column.type));
-        head += column.name + '\n';
+      std::string head = one_line(source.name) + one_line(source.doc);
+      const size_t columns = std::min(source.columns.size(), kMostColumns);
+      if (columns < source.columns.size()) {
+        rank_.quality.add(QualityCode::kLimitReached, "columns of " + source.name,
+                          static_cast<int64_t>(source.columns.size() - columns));
+      }
+      for (size_t at = 0; at < columns; ++at) {
+        head += static_cast<char>('0' + static_cast<int>(source.columns[at].type));
+        head += one_line(source.columns[at].name);
       }
       SectionEntry entry{};
       entry.kind = SectionKind::kSourceTable;
@@ -204,7 +221,7 @@ class SmallTables {
       if (auto status = store_.append_section(entry, std::as_bytes(std::span(head))); !status)
         return status;
       entry.kind = SectionKind::kSourceColumn;
-      for (size_t at = 0; at < source.columns.size(); ++at) {
+      for (size_t at = 0; at < columns; ++at) {
         entry.column = static_cast<uint16_t>(at);
         ColumnWriter writer(store_, entry);
         const bool is_text = source.columns[at].type == Type::kText;
@@ -270,7 +287,9 @@ class SmallTables {
     const auto* at =
         std::lower_bound(slices.begin(), slices.end(), step.ts_ns,
                          [](const SliceRecord& slice, int64_t ts) { return slice.ts_ns < ts; });
-    for (; at != slices.end() && at->ts_ns == step.ts_ns; ++at) {
+    // The limit bounds inputs whose marks all start at one time.
+    for (int tries = 0; tries < 4096 && at != slices.end() && at->ts_ns == step.ts_ns;
+         ++at, ++tries) {
       if (at->name == step.name)
         return laid_out_.row(step.track, static_cast<uint32_t>(at - slices.begin()));
     }
@@ -290,6 +309,10 @@ Status write_rank(StoreWriter& store, uint32_t position, RankBuilder& rank, unsi
   for (const auto word : {"compute", "communication", "memory", "host", "device", "python",
                           "counter", "async", "analysis", "other"}) {
     rank.strings.intern(word);
+  }
+  for (StepRecord& step : rank.steps) {
+    step.ts_ns = within(step.ts_ns, kLatestNs);
+    step.dur_ns = within(step.dur_ns, kLatestNs);
   }
   std::stable_sort(rank.steps.begin(), rank.steps.end(),
                    [](const StepRecord& a, const StepRecord& b) { return a.ts_ns < b.ts_ns; });

@@ -1,8 +1,13 @@
 #include "store/slice_writer.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace stepscope {
+
+namespace {
+constexpr int64_t kOneDayNs = 24LL * 3600 * 1'000'000'000;
+}  // namespace
 
 SliceWriter::SliceWriter(StoreWriter& store, uint32_t position, const LaidOutRank& laid_out,
                          const StringRemap& strings)
@@ -16,6 +21,20 @@ SliceWriter::SliceWriter(StoreWriter& store, uint32_t position, const LaidOutRan
       slices_(store, Table::kSlices, position) {
   step_numbers_.push_back(kNull);
   step_index_[kNull] = 0;
+}
+
+int64_t SliceWriter::first_ns() const {
+  if (ranges_.first_ns == kNull || instants_.first_ns == kNull)
+    return std::max(ranges_.first_ns, instants_.first_ns);
+  const bool near = ranges_.first_ns - instants_.first_ns <= kOneDayNs;
+  return near ? std::min(ranges_.first_ns, instants_.first_ns) : ranges_.first_ns;
+}
+
+int64_t SliceWriter::last_ns() const {
+  if (ranges_.last_ns == kNull || instants_.last_ns == kNull)
+    return std::max(ranges_.last_ns, instants_.last_ns);
+  const bool near = instants_.last_ns - ranges_.last_ns <= kOneDayNs;
+  return near ? std::max(ranges_.last_ns, instants_.last_ns) : ranges_.last_ns;
 }
 
 Status SliceWriter::write() {
@@ -109,10 +128,11 @@ void SliceWriter::write_slice(TrackId track, uint32_t index, uint32_t depth) {
 
 void SliceWriter::count(const SliceRecord& slice, int64_t step) {
   if (slice.flags & kFlagImpossible) return;
-  if (first_ns_ == kNull || slice.ts_ns < first_ns_) first_ns_ = slice.ts_ns;
-  const int64_t end_ns = slice.ts_ns + slice.dur_ns;
-  if (last_ns_ == kNull || end_ns > last_ns_) last_ns_ = end_ns;
-  if (slice.flags & kFlagInstant) return;
+  if (slice.flags & kFlagInstant) {
+    instants_.widen(slice.ts_ns, slice.ts_ns);
+    return;
+  }
+  ranges_.widen(slice.ts_ns, slice.ts_ns + slice.dur_ns);
   zero_durations_ += slice.dur_ns == 0;
 
   const uint64_t name_key = static_cast<uint64_t>(slice.cat) << 32 | slice.name;
@@ -135,7 +155,8 @@ void SliceWriter::count(const SliceRecord& slice, int64_t step) {
   for (Totals* totals : {last_name_, last_step_}) {
     totals->min = totals->count == 0 ? slice.dur_ns : std::min(totals->min, slice.dur_ns);
     totals->max = totals->count == 0 ? slice.dur_ns : std::max(totals->max, slice.dur_ns);
-    totals->total += slice.dur_ns;
+    if (__builtin_add_overflow(totals->total, slice.dur_ns, &totals->total))
+      totals->total = std::numeric_limits<int64_t>::max();
     ++totals->count;
   }
 }

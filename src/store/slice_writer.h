@@ -41,8 +41,10 @@ class SliceWriter {
 
   Status write();
 
-  int64_t first_ns() const { return first_ns_; }
-  int64_t last_ns() const { return last_ns_; }
+  // The time that slices cover. Instants widen it by a day at most: a profiler's end mark may be
+  // days behind the data.
+  int64_t first_ns() const;
+  int64_t last_ns() const;
   int64_t zero_durations() const { return zero_durations_; }
 
  private:
@@ -86,8 +88,16 @@ class SliceWriter {
   Totals* last_step_ = nullptr;
   int64_t last_step_number_ = kNull;
   uint32_t last_step_index_ = 0;
-  int64_t first_ns_ = kNull;
-  int64_t last_ns_ = kNull;
+  struct Range {
+    int64_t first_ns = kNull;
+    int64_t last_ns = kNull;
+    void widen(int64_t from_ns, int64_t to_ns) {
+      if (first_ns == kNull || from_ns < first_ns) first_ns = from_ns;
+      if (last_ns == kNull || to_ns > last_ns) last_ns = to_ns;
+    }
+  };
+  Range ranges_;
+  Range instants_;
   int64_t zero_durations_ = 0;
 };
 

@@ -95,9 +95,13 @@ Status StoreReader::load() {
   if (crc32c(directory_.data(), directory_.size_bytes()) != footer.directory_checksum) {
     return damaged("the checksum of its directory is wrong");
   }
-  // Every rank has more than one section, so the directory bounds the number of ranks that can be
-  // real.
-  if (footer.rank_count > footer.section_count) return damaged("it has more ranks than sections");
+  // Every rank has every column, so the directory bounds the number of ranks that can be real.
+  size_t sections_a_rank = 0;
+  for (const TableSpec& table : tables()) {
+    for (const Column& column : table.columns) sections_a_rank += stored_sections(column);
+  }
+  if (footer.rank_count > footer.section_count / sections_a_rank)
+    return damaged("it has more ranks than columns for them");
   ranks_.resize(footer.rank_count);
   inputs_.resize(footer.rank_count);
   for (Rank& rank : ranks_) {
@@ -116,8 +120,9 @@ Status StoreReader::load() {
 
 Result<ColumnView> StoreReader::column_view(const SectionEntry& entry) const {
   const auto blocks = view_as<BlockEntry>(file_.bytes(), entry);
+  // Not (rows + kBlockRows - 1) / kBlockRows, which wraps around for a damaged count.
   if (entry.offset % alignof(BlockEntry) != 0 ||
-      blocks.size() != (entry.rows + kBlockRows - 1) / kBlockRows) {
+      blocks.size() != entry.rows / kBlockRows + (entry.rows % kBlockRows != 0)) {
     return damaged("a column has the wrong number of blocks");
   }
   for (size_t i = 0; i < blocks.size(); ++i) {

@@ -102,10 +102,15 @@ void fill_sample_rank(RankBuilder& rank, int64_t number, int64_t world_size) {
   add.slice(stream, "add_kernel", "kernel", 3000, 2200, SliceKind::kKernel, 12, 6,
             R"({"device": 0, "stream": 7, "correlation": 12})", kFlagFlowEnd);
 
-  const StringId fwdbwd = strings.intern("fwdbwd");
-  const StringId one = strings.intern("1");
-  rank.flows.push_back({kBase + 1000, fwdbwd, one, thread, FlowPhase::kStart});
-  rank.flows.push_back({kBase + 4000, fwdbwd, one, thread, FlowPhase::kEnd});
+  FlowRecord flow;
+  flow.kind = strings.intern("fwdbwd");
+  flow.id = 1;
+  flow.track = thread;
+  flow.ts_ns = kBase + 1000;
+  rank.flows.push_back(flow);
+  flow.ts_ns = kBase + 4000;
+  flow.phase = FlowPhase::kEnd;
+  rank.flows.push_back(flow);
   rank.counters.push_back({kBase + 100, 0.5, counter});
   rank.counters.push_back({kBase + 200, 1.25, counter});
   MemoryRecord memory;

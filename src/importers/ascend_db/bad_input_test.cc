@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "importers/ascend_db/ascend_db_importer.h"
 #include "importers/ascend_db/sqlite_file.h"
-#include "importers/testing/imported_store.h"
+#include "tests/support/imported_store.h"
 
 namespace stepscope::testing {
 namespace {
@@ -149,7 +149,8 @@ INSERT INTO CANN_API VALUES (x'00ff', 'abc', 1e300, -1, 9223372036854775807, zer
 )sql");
   const ImportedStore run(AscendDbImporter(), path);
   ASSERT_TRUE(run.store) << run.error;
-  EXPECT_EQ(run.rows(Table::kSlices), 2u);
+  EXPECT_EQ(run.rows(Table::kSlices), 1u);
+  EXPECT_EQ(run.quality("unparsable_event"), 2);
   EXPECT_GE(run.quality("bad_number"), 1);
   EXPECT_EQ(run.quality("negative_duration"), 1);
   EXPECT_EQ(run.source_rows("od_d_name"), 1u);

@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/intervals.h"
 #include "importers/ascend_db/ascend_db_importer.h"
-#include "importers/testing/imported_store.h"
+#include "tests/support/imported_store.h"
 
 namespace stepscope::testing {
 namespace {
@@ -87,7 +87,7 @@ std::vector<Expected> expected_numbers() {
 }
 
 std::string folder_of(const Expected& expected) {
-  return shared_data(std::string("ascend/msinsight/db/level1/") + expected.folder);
+  return shared_data_at(std::string("ascend/msinsight/db/level1/") + expected.folder);
 }
 
 const ImportedStore* store_of(const Expected& expected) {

@@ -8,7 +8,7 @@
 #include "importers/ascend_db/ascend_db_importer.h"
 #include "importers/ascend_text/ascend_text_importer.h"
 #include "importers/discover.h"
-#include "importers/testing/imported_store.h"
+#include "tests/support/imported_store.h"
 
 namespace stepscope::testing {
 namespace {
@@ -150,7 +150,7 @@ TEST_F(AscendForms, BothSayTheSame) {
 }
 
 TEST(AscendSharedData, EveryRecordingIsFound) {
-  const std::string path = shared_data("ascend/msinsight");
+  const std::string path = shared_data_at("ascend/msinsight");
   if (path.empty()) GTEST_SKIP() << "needs the shared data: STEPSCOPE_SHARED_DATA";
   const auto found = discover({path}, "");
   ASSERT_TRUE(found.ok()) << found.error().message();

@@ -8,7 +8,7 @@
 #include "importers/ascend_db/ascend_db_importer.h"
 #include "importers/ascend_db/db_reader.h"
 #include "importers/common/ascend_recording.h"
-#include "importers/testing/imported_store.h"
+#include "tests/support/imported_store.h"
 
 namespace stepscope::testing {
 namespace {

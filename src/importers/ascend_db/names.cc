@@ -1,5 +1,6 @@
 // Interned strings, enumerations and lanes of an Ascend database.
 #include "importers/ascend_db/db_reader.h"
+#include "importers/common/ascend_words.h"
 
 namespace stepscope {
 
@@ -118,18 +119,18 @@ TrackId DbReader::lane(std::string_view process, const std::string& thread, Trac
 bool DbReader::span(const TableScan& row, int start, int end, SliceRecord& slice,
                     std::string_view table) {
   slice.ts_ns = row.integer(start);
-  if (slice.ts_ns == kNull) {
+  if (!is_usable_time(slice.ts_ns)) {
     rank_.quality.add(
         QualityCode::kUnparsableEvent,
-        std::string(table) + " row " + std::to_string(row.rows()) + " has no start time");
+        std::string(table) + " row " + std::to_string(row.rows()) + " has no usable start time");
     return false;
   }
   const int64_t end_ns = row.integer(end);
   if (end_ns == kNull) {
     slice.flags |= kFlagUnfinished;
     rank_.quality.add(QualityCode::kUnfinishedOperation);
-  } else if (__builtin_sub_overflow(end_ns, slice.ts_ns, &slice.dur_ns)) {
-    slice.dur_ns = -1;  // marked as impossible by the store
+  } else {
+    slice.dur_ns = is_usable_time(end_ns) ? end_ns - slice.ts_ns : -1;  // marked by the store
   }
   return true;
 }

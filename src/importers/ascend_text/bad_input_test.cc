@@ -3,7 +3,7 @@
 
 #include "importers/ascend_text/ascend_text_importer.h"
 #include "importers/common/ascend_recording.h"
-#include "importers/testing/imported_store.h"
+#include "tests/support/imported_store.h"
 
 namespace stepscope::testing {
 namespace {

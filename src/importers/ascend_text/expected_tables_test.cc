@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "importers/ascend_text/expected_numbers.h"
+#include "importers/ascend_text/expected_numbers_test.h"
 
 namespace stepscope::testing {
 namespace {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/intervals.h"
-#include "importers/ascend_text/expected_numbers.h"
+#include "importers/ascend_text/expected_numbers_test.h"
 
 namespace stepscope::testing {
 namespace {

@@ -94,7 +94,7 @@ void KernelTable::read(const std::string& path, RankBuilder& rank) {
     KernelRow row;
     row.start_ns = csv->us_as_ns(start, rank.quality);
     row.dur_ns = csv->us_as_ns(length, rank.quality);
-    if (row.start_ns == kNull || row.dur_ns == kNull) {
+    if (!is_usable_time(row.start_ns) || !is_usable_time(row.dur_ns)) {
       rank.quality.add(QualityCode::kUnparsableEvent,
                        path + " line " + std::to_string(csv->line()) + " has no start or duration");
       continue;

@@ -22,8 +22,8 @@ void add_steps_of_table(const AscendRecording& recording, RankBuilder& rank) {
       const int64_t step = csv->integer(number, rank.quality);
       const int64_t end_ns = csv->us_as_ns(end, rank.quality);
       const int64_t dur_ns = csv->us_as_ns(length, rank.quality);
-      if (step == kNull || end_ns == kNull || dur_ns == kNull) continue;
-      const int64_t start_ns = bounded_sum(end_ns, -dur_ns);
+      if (step == kNull || !is_usable_time(end_ns) || !is_usable_time(dur_ns)) continue;
+      const int64_t start_ns = end_ns - dur_ns;
       const auto [found, added] = steps.try_emplace(step, start_ns, end_ns);
       if (added) continue;
       found->second.first = std::min(found->second.first, start_ns);
@@ -35,7 +35,7 @@ void add_steps_of_table(const AscendRecording& recording, RankBuilder& rank) {
     StepRecord step;
     step.step = number;
     step.ts_ns = range.first;
-    step.dur_ns = bounded_sum(range.second, -range.first);
+    step.dur_ns = range.second - range.first;
     step.source = source;
     rank.steps.push_back(step);
   }

@@ -40,6 +40,12 @@ inline int64_t bounded_sum(int64_t a, int64_t b) {
   return b > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min() + 1;
 }
 
+// Times that can be added and subtracted safely, 146 years around 1970; not kNull.
+inline bool is_usable_time(int64_t ns) {
+  constexpr int64_t kLimit = int64_t{1} << 62;
+  return ns > -kLimit && ns < kLimit;
+}
+
 // "NPU:3" -> 3.
 int32_t device_of(std::string_view cell);
 

@@ -28,16 +28,15 @@ std::optional<double> parse_double(std::string_view text) {
   return value;
 }
 
-// Whether a double holds the number as written: epoch microseconds with a fraction have more digits
-// than that, and are kept as text. Small numbers with excess digits ("2.807820000000000064", a sum
-// of doubles) are no loss: what a double drops of them is below 10^-7 of their unit.
+// Whether a double holds the number to more places than anybody measures: epoch microseconds with a
+// fraction are not such numbers, and are kept as text. The 17th digit of a ratio is noise of the
+// program that printed it.
 bool is_exact_double(std::string_view text) {
-  constexpr size_t kSmallDigits = 9;
   if (!parse_double(text)) return false;
-  const auto digits =
-      std::count_if(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-  const size_t point = text.find('.');
-  return digits <= 17 || (point != std::string_view::npos && point <= kSmallDigits);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const std::string_view whole = text.substr(0, text.find_first_of(".eE"));
+  return std::count_if(text.begin(), text.end(), is_digit) <= 15 ||
+         std::count_if(whole.begin(), whole.end(), is_digit) <= 9;
 }
 
 }  // namespace

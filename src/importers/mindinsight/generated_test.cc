@@ -6,7 +6,7 @@
 
 #include "importers/discover.h"
 #include "importers/mindinsight/mindinsight_importer.h"
-#include "importers/testing/imported_rank.h"
+#include "tests/support/imported_rank.h"
 
 namespace stepscope {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "importers/common/json_file.h"
 #include "importers/mindinsight/mindinsight_importer.h"
-#include "importers/testing/imported_rank.h"
+#include "tests/support/imported_rank.h"
 
 namespace stepscope {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "importers/mindspore_raw/mindspore_raw_importer.h"
-#include "importers/testing/imported_rank.h"
+#include "tests/support/imported_rank.h"
 
 namespace stepscope {
 namespace {

@@ -1,6 +1,6 @@
 // Every number of shared/data/mindspore_cpu/expected.json: twelve real runs of MindSpore 2.10 on
 // CPU. The file itself is walked, so a run that is added there is tested here.
-#include "importers/mindspore_raw/mindspore_cpu_data.h"
+#include "importers/mindspore_raw/mindspore_cpu_data_test.h"
 
 #include <algorithm>
 #include <charconv>

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/decimal.h"
-#include "importers/mindspore_raw/mindspore_cpu_data.h"
+#include "importers/mindspore_raw/mindspore_cpu_data_test.h"
 
 namespace stepscope {
 namespace {

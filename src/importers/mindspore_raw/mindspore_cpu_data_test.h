@@ -9,7 +9,7 @@
 
 #include "importers/common/json_file.h"
 #include "importers/mindspore_raw/mindspore_raw_importer.h"
-#include "importers/testing/imported_rank.h"
+#include "tests/support/imported_rank.h"
 
 namespace stepscope {
 

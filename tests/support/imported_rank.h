@@ -1,7 +1,7 @@
 // For tests of importers that find several ranks in a folder: a walk that asks one importer what it
 // finds, and one of those ranks as it reads back from a store on disk.
-#ifndef STEPSCOPE_IMPORTERS_TESTING_IMPORTED_RANK_H_
-#define STEPSCOPE_IMPORTERS_TESTING_IMPORTED_RANK_H_
+#ifndef STEPSCOPE_TESTS_SUPPORT_IMPORTED_RANK_H_
+#define STEPSCOPE_TESTS_SUPPORT_IMPORTED_RANK_H_
 
 #include <cstdint>
 #include <memory>
@@ -59,4 +59,4 @@ class ImportedRank {
 
 }  // namespace stepscope::testing
 
-#endif  // STEPSCOPE_IMPORTERS_TESTING_IMPORTED_RANK_H_
+#endif  // STEPSCOPE_TESTS_SUPPORT_IMPORTED_RANK_H_

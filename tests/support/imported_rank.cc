@@ -1,4 +1,4 @@
-#include "importers/testing/imported_rank.h"
+#include "tests/support/imported_rank.h"
 
 #include <algorithm>
 #include <bit>

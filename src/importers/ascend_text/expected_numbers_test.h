@@ -1,6 +1,6 @@
 // Expected numbers of the shared Ascend text data, from ascend/EXPECTED.md. Times in ns.
-#ifndef STEPSCOPE_IMPORTERS_ASCEND_TEXT_EXPECTED_NUMBERS_H_
-#define STEPSCOPE_IMPORTERS_ASCEND_TEXT_EXPECTED_NUMBERS_H_
+#ifndef STEPSCOPE_IMPORTERS_ASCEND_TEXT_EXPECTED_NUMBERS_TEST_H_
+#define STEPSCOPE_IMPORTERS_ASCEND_TEXT_EXPECTED_NUMBERS_TEST_H_
 
 #include <cstdint>
 #include <map>
@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "importers/ascend_text/ascend_text_importer.h"
-#include "importers/testing/imported_store.h"
+#include "tests/support/imported_store.h"
 
 namespace stepscope::testing {
 
@@ -70,7 +70,7 @@ std::vector<Expected> expected_numbers();
 // Imported once per process and folder; nullptr when the shared data is not on this machine.
 inline const ImportedStore* store_of(const Expected& expected) {
   static std::map<std::string, std::unique_ptr<ImportedStore>> stores;
-  const std::string path = shared_data(std::string("ascend/msinsight/text/") + expected.folder);
+  const std::string path = shared_data_at(std::string("ascend/msinsight/text/") + expected.folder);
   if (path.empty()) return nullptr;
   auto& one = stores[path];
   if (!one) one = std::make_unique<ImportedStore>(AscendTextImporter(), path);
@@ -86,4 +86,4 @@ inline const ImportedStore* store_of(const Expected& expected) {
   ASSERT_TRUE(imported->store) << imported->error;                                         \
   const ImportedStore& run = *imported
 
-#endif  // STEPSCOPE_IMPORTERS_ASCEND_TEXT_EXPECTED_NUMBERS_H_
+#endif  // STEPSCOPE_IMPORTERS_ASCEND_TEXT_EXPECTED_NUMBERS_TEST_H_

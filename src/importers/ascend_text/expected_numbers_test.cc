@@ -1,4 +1,4 @@
-#include "importers/ascend_text/expected_numbers.h"
+#include "importers/ascend_text/expected_numbers_test.h"
 
 namespace stepscope::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/run_summary.h"
+#include "api/run_summary.h"
 
 #include <functional>
 

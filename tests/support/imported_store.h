@@ -1,14 +1,12 @@
-// For tests: imports one path with one importer, writes a store in a temporary folder and reads it
-// back, so that what is checked is what users see.
-#ifndef STEPSCOPE_IMPORTERS_TESTING_IMPORTED_STORE_H_
-#define STEPSCOPE_IMPORTERS_TESTING_IMPORTED_STORE_H_
+// Test support: imports one path with one importer, without discovery, writes a store in a
+// temporary folder and reads it back, so that what is checked is what users see.
+#ifndef STEPSCOPE_TESTS_SUPPORT_IMPORTED_STORE_H_
+#define STEPSCOPE_TESTS_SUPPORT_IMPORTED_STORE_H_
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,37 +17,12 @@
 #include "store/store_reader.h"
 #include "store/store_writer.h"
 #include "store/table_reader.h"
+#include "tests/support/temporary_folder.h"
 
 namespace stepscope::testing {
 
-// A folder that goes away with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "stepscope_test_XXXXXX").string();
-    path_ = mkdtemp(name.data()) == nullptr ? std::string(".") : name;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-  // Writes a file, with its folders, and returns its path.
-  std::string write(const std::string& name, std::string_view text) const {
-    const std::filesystem::path file = std::filesystem::path(path_) / name;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file, std::ios::binary).write(text.data(), static_cast<long>(text.size()));
-    return file.string();
-  }
-
- private:
-  std::string path_;
-};
-
-// The shared data folder, or "" when this machine has none.
-inline std::string shared_data(const std::string& inside) {
+// A path in the shared data folder, or "" when this machine does not have it.
+inline std::string shared_data_at(const std::string& inside) {
   const char* folder = std::getenv("STEPSCOPE_SHARED_DATA");
   if (folder == nullptr || *folder == '\0') return {};
   const std::string path = std::string(folder) + "/" + inside;
@@ -172,4 +145,4 @@ class ImportedStore {
 
 }  // namespace stepscope::testing
 
-#endif  // STEPSCOPE_IMPORTERS_TESTING_IMPORTED_STORE_H_
+#endif  // STEPSCOPE_TESTS_SUPPORT_IMPORTED_STORE_H_

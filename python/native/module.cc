@@ -1,0 +1,102 @@
+// stepscope._native: src/api as Python sees it. Thin on purpose; what users touch is the Python
+// code of the package, which documents and types it.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "api/run.h"
+#include "base/utf8.h"
+#include "python/native/arrays.h"
+#include "python/native/errors.h"
+#include "python/native/interruptible.h"
+
+namespace nb = nanobind;
+
+namespace stepscope::python {
+namespace {
+
+using Names = std::vector<std::string>;
+
+// Paths may be any bytes; Python has them as str with its own escapes for what is no UTF-8.
+nb::object as_path(const std::string& bytes) {
+  return nb::steal(
+      PyUnicode_DecodeFSDefaultAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
+}
+
+std::shared_ptr<Run> open_run(const std::vector<nb::bytes>& paths, const std::string& form,
+                              unsigned jobs, uint64_t memory_bytes, bool force,
+                              const nb::object& on_progress) {
+  Names names;
+  for (const nb::bytes& path : paths) names.emplace_back(path.c_str(), path.size());
+  const OpenOptions options{form, jobs, memory_bytes, force};
+  const auto tell = [&](const Progress& progress) {
+    if (!on_progress.is_none()) on_progress(progress.done_bytes(), progress.total_bytes());
+  };
+  uint64_t total_bytes = 0;
+  auto run = run_interruptibly(
+      [&](Progress& progress) {
+        auto opened = Run::open(names, options, progress);
+        total_bytes = progress.total_bytes();
+        return opened;
+      },
+      tell);
+  auto opened = value_or_raise(std::move(run));
+  if (!on_progress.is_none() && opened->imported()) on_progress(total_bytes, total_bytes);
+  return opened;
+}
+
+nb::tuple table(const std::shared_ptr<Run>& run, const std::string& name,
+                const std::optional<Names>& columns) {
+  auto data = value_or_raise(run_interruptibly(
+      [&](const Progress& progress) { return run->table(name, columns, progress); }));
+  const size_t rows = data.rows;
+  return nb::make_tuple(rows, as_numpy(std::move(data)));
+}
+
+nb::tuple query(const std::shared_ptr<Run>& run, const std::string& sql, double seconds) {
+  auto data = value_or_raise(run_interruptibly(
+      [&](const Progress& progress) { return run->query(sql, seconds, progress); }));
+  const size_t rows = data.rows;
+  return nb::make_tuple(rows, as_numpy(std::move(data)));
+}
+
+nb::list tables(const std::shared_ptr<Run>& run) {
+  nb::list out;
+  for (const TableInfo& info : value_or_raise(run->tables())) {
+    nb::list columns;
+    for (const auto& column : info.columns) columns.append(nb::make_tuple(column.name, column.doc));
+    out.append(nb::make_tuple(info.name, info.doc, columns));
+  }
+  return out;
+}
+
+std::string info_json(const std::shared_ptr<Run>& run) {
+  return value_or_raise(
+      run_interruptibly([&](const Progress& progress) { return run->info_json(progress); }));
+}
+
+}  // namespace
+
+NB_MODULE(_native, module) {
+  module.attr("version") = STEPSCOPE_VERSION;
+  nb::class_<Run>(module, "Run")
+      .def_prop_ro("store_path", [](const Run& run) { return as_path(run.store_path()); })
+      .def_prop_ro("store_bytes", &Run::store_bytes)
+      .def_prop_ro("imported", &Run::imported)
+      .def_prop_ro("notes",
+                   [](const Run& run) {
+                     nb::list notes;
+                     for (const std::string& note : run.notes()) notes.append(repair_utf8(note));
+                     return notes;
+                   })
+      .def("tables", &tables)
+      .def("table", &table, nb::arg("name"), nb::arg("columns").none())
+      .def("query", &query, nb::arg("sql"), nb::arg("seconds"))
+      .def("info_json", &info_json);
+  module.def("open_run", &open_run, nb::arg("paths"), nb::arg("form"), nb::arg("jobs"),
+             nb::arg("memory_bytes"), nb::arg("force"), nb::arg("progress").none());
+}
+
+}  // namespace stepscope::python

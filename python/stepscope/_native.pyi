@@ -1,0 +1,33 @@
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+version: str
+
+# Name, type, values, nulls, categories; see native/arrays.h.
+NativeColumn = tuple[str, str, NDArray[Any] | list[int], NDArray[np.bool_] | None, list[str] | None]
+
+class Run:
+    @property
+    def store_path(self) -> str: ...
+    @property
+    def store_bytes(self) -> int: ...
+    @property
+    def imported(self) -> bool: ...
+    @property
+    def notes(self) -> list[str]: ...
+    def tables(self) -> list[tuple[str, str, list[tuple[str, str]]]]: ...
+    def table(self, name: str, columns: Sequence[str] | None) -> tuple[int, list[NativeColumn]]: ...
+    def query(self, sql: str, seconds: float) -> tuple[int, list[NativeColumn]]: ...
+    def info_json(self) -> str: ...
+
+def open_run(
+    paths: Sequence[bytes],
+    form: str,
+    jobs: int,
+    memory_bytes: int,
+    force: bool,
+    progress: Callable[[int, int], object] | None,
+) -> Run: ...

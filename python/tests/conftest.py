@@ -1,0 +1,61 @@
+"""Runs that the tests open. The package under test is the installed one.
+
+STEPSCOPE_GENERATE and STEPSCOPE_PROGRAM name the programs; the default is those in build/.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import stepscope
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+
+
+def program(variable: str, name: str) -> pathlib.Path:
+    path = pathlib.Path(os.environ.get(variable, REPOSITORY / "build" / name))
+    if not path.exists():
+        pytest.skip(f"needs {path}, which is not built ({variable} names another)")
+    return path
+
+
+@pytest.fixture(scope="session")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A folder with two generated ranks and expected.json, the exact numbers."""
+    folder = tmp_path_factory.mktemp("generated") / "run"
+    generate = program("STEPSCOPE_GENERATE", "stepscope-generate")
+    command = [generate, "--output", folder, "--ranks", "2", "--steps", "2", "--size-mb", "10"]
+    subprocess.run(command, check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def expected(generated: pathlib.Path) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads((generated / "expected.json").read_text())
+    return answer
+
+
+@pytest.fixture(scope="session")
+def run(generated: pathlib.Path) -> Iterator[stepscope.Run]:
+    with stepscope.open(generated) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def cli() -> pathlib.Path:
+    return program("STEPSCOPE_PROGRAM", "stepscope")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> pathlib.Path:
+    named = os.environ.get("STEPSCOPE_SHARED_DATA")
+    folder = pathlib.Path(named) if named else REPOSITORY.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("needs ../shared/data (STEPSCOPE_SHARED_DATA), which is not here")
+    return folder

@@ -1,0 +1,235 @@
+// The program itself, run as users run it: exit codes, messages, formats.
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/selection.h"
+#include "cli/terminal.h"
+#include "tests/support/sample_store.h"
+
+namespace stepscope {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Outcome {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+std::string file_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class CliTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const char* build = getenv("STEPSCOPE_BINARY_DIR");
+    program_ = std::string(build != nullptr ? build : "build") + "/stepscope";
+    if (!std::filesystem::exists(program_)) GTEST_SKIP() << program_ << " is not built";
+    store_ = testing::write_sample_store(folder_, 2);
+  }
+  // `arguments` are for the shell; {} is the store.
+  Outcome run(std::string arguments) {
+    for (size_t at = 0; (at = arguments.find("{}", at)) != std::string::npos;) {
+      arguments.replace(at, 2, store_);
+    }
+    const std::string out = folder_.path("stdout");
+    const std::string err = folder_.path("stderr");
+    const std::string command =
+        program_ + " " + arguments + " >" + out + " 2>" + err + " </dev/null";
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, file_text(out), file_text(err)};
+  }
+
+  testing::TemporaryFolder folder_;
+  std::string program_;
+  std::string store_;
+};
+
+TEST_F(CliTest, HelpListsTheSubcommands) {
+  const Outcome help = run("--help");
+  EXPECT_EQ(help.code, 0);
+  for (const char* name : {"import", "info", "query", "export", "doctor", "schema"}) {
+    EXPECT_NE(help.out.find(std::string("\n  ") + name + " "), std::string::npos) << name;
+    EXPECT_EQ(run(std::string(name) + " --help").code, 0) << name;
+  }
+  EXPECT_TRUE(run("--version").out.starts_with("stepscope 0."));
+}
+
+TEST_F(CliTest, WrongUsageIsTwo) {
+  for (const char* words : {"", "nonsense", "query", "query {}", "query {} 'select 1' --format xml",
+                            "export {}", "export {} -o x --ranks a", "export {} -o x --ranks 77",
+                            "export {} -o x --range 5", "import", "query {} ';'",
+                            "query {} 'select 1' --file x", "query {} 'select 1' --timeout -1"}) {
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.code, 2) << words << "\n" << outcome.err;
+    EXPECT_TRUE(outcome.out.empty()) << words;
+  }
+  EXPECT_TRUE(run("query {}").err.starts_with("stepscope: "));
+}
+
+TEST_F(CliTest, FailureIsOneWithAMessage) {
+  const Outcome missing = run("info /no/such/place");
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_TRUE(missing.err.starts_with("stepscope: ")) << missing.err;
+  EXPECT_NE(missing.err.find("/no/such/place"), std::string::npos);
+  const Outcome wrong = run("query {} 'select nmae from kernels'");
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_NE(wrong.err.find("nearest column: name (of kernels)"), std::string::npos) << wrong.err;
+  std::ofstream(folder_.path("junk.stepscope")) << "not a store, not a trace";
+  EXPECT_EQ(run("info " + folder_.path("junk.stepscope")).code, 1);
+  EXPECT_EQ(run("query {} 'select 1' -o /no/such/folder/x.csv").code, 1);
+  EXPECT_EQ(run("query {} 'select 1' -o /no/such/folder/x.parquet").code, 1);
+}
+
+TEST_F(CliTest, QueryFormats) {
+  const std::string sql = "'select rank, name, dur from kernels where rank = 0 order by dur'";
+  EXPECT_EQ(run("query {} " + sql).out,
+            "rank  name          dur\n----  -----------  ----\n   0  gemm_kernel  1500\n"
+            "   0  add_kernel   2200\n(2 rows)\n");
+  EXPECT_EQ(run("query {} " + sql + " --format csv").out,
+            "rank,name,dur\r\n0,gemm_kernel,1500\r\n0,add_kernel,2200\r\n");
+  const Json json = Json::parse(run("query {} " + sql + " --format json").out, nullptr, false);
+  ASSERT_TRUE(json.is_array());
+  EXPECT_EQ(json[1]["dur"], 2200);
+  EXPECT_TRUE(run("query {} " + sql + " --format arrow").out.starts_with("ARROW1"));
+  EXPECT_TRUE(run("query {} " + sql + " --format parquet").out.starts_with("PAR1"));
+  for (const char* name : {"o.csv", "o.json", "o.jsonl", "o.parquet", "o.arrow", "o.txt"}) {
+    const Outcome outcome = run("query {} " + sql + " -o " + folder_.path(name));
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_TRUE(outcome.out.empty());
+    EXPECT_GT(std::filesystem::file_size(folder_.path(name)), 20u) << name;
+  }
+  EXPECT_TRUE(file_text(folder_.path("o.parquet")).starts_with("PAR1"));
+}
+
+TEST_F(CliTest, QueryFiles) {
+  const std::string file =
+      folder_.write("queries.sql", "-- first\nselect 1 as a;\nselect ';' as b;\n");
+  const Outcome both = run("query {} --file " + file);
+  EXPECT_EQ(both.out, "a\n-\n1\n(1 row)\n\nb\n-\n;\n(1 row)\n");
+  folder_.write("bad.sql", "select 1; selec 2;");
+  const Outcome bad = run("query {} --file " + folder_.path("bad.sql"));
+  EXPECT_EQ(bad.code, 1);
+  EXPECT_NE(bad.err.find("statement 2 of 2"), std::string::npos) << bad.err;
+  EXPECT_EQ(run("query {} --format arrow --file " + file).code, 2);
+}
+
+TEST_F(CliTest, FailedQueryLeavesNoFile) {
+  for (const char* name : {"x.csv", "x.parquet", "x.arrow"}) {
+    EXPECT_EQ(run("query {} 'select name::int from slices' -o " + folder_.path(name)).code, 1);
+    EXPECT_FALSE(std::filesystem::exists(folder_.path(name))) << name;
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with(".stepscope"));
+  }
+}
+
+TEST_F(CliTest, TimeLimit) {
+  const Outcome outcome = run(
+      "query {} 'select count(*) from slices a, slices b, slices c, slices d, slices e, slices f, "
+      "slices g where a.dur + b.dur + c.dur + d.dur + e.dur + f.dur + g.dur = 1' --timeout 0.2");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_NE(outcome.err.find("time limit of 0.2 s"), std::string::npos) << outcome.err;
+}
+
+TEST_F(CliTest, Info) {
+  const Outcome text = run("info {}");
+  EXPECT_EQ(text.code, 0) << text.err;
+  for (const char* part : {"ranks      2 (0-1) of 2", "NVIDIA H200", "steps      1 (7)",
+                           "gemm_kernel", "aten::mm", "truncated_input", "user_annotation"}) {
+    EXPECT_NE(text.out.find(part), std::string::npos) << part << "\n" << text.out;
+  }
+  const Json json = Json::parse(run("info --json {}").out, nullptr, false);
+  ASSERT_TRUE(json.is_object());
+  EXPECT_EQ(json["ranks"][1]["rank"], 1);
+  EXPECT_EQ(json["tables"]["slices"], 18);
+  EXPECT_EQ(json["steps"]["first"], 7);
+  EXPECT_EQ(json["quality"][0]["code"], "truncated_input");
+}
+
+TEST_F(CliTest, InfoOfManyRanksFitsAScreen) {
+  store_ = testing::write_sample_store(folder_, 64);
+  const std::string text = run("info {}").out;
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 50);
+  EXPECT_NE(text.find("64 (0-63) of 64"), std::string::npos) << text;
+}
+
+TEST_F(CliTest, Exports) {
+  EXPECT_EQ(run("export {} --ranks 1 -o " + folder_.path("one.json")).code, 0);
+  EXPECT_TRUE(Json::parse(file_text(folder_.path("one.json")), nullptr, false).is_object());
+  EXPECT_EQ(run("export {} -o " + folder_.path("all")).code, 0);
+  EXPECT_TRUE(std::filesystem::exists(folder_.path("all/rank1.json")));
+  EXPECT_EQ(run("export {} --format csv --ranks 0 -o " + folder_.path("csv")).code, 0);
+  EXPECT_TRUE(file_text(folder_.path("csv/kernels.csv")).starts_with("id,rank,track,"));
+  EXPECT_EQ(file_text(folder_.path("csv/source.op_statistic.csv")),
+            "rank,OP Type,Count,Ratio(%)\r\n0,MatMul,3,\r\n0,Add,,\r\n");
+  EXPECT_EQ(run("export {} --format parquet -o " + folder_.path("parquet")).code, 0);
+  EXPECT_TRUE(file_text(folder_.path("parquet/slices.parquet")).starts_with("PAR1"));
+}
+
+TEST_F(CliTest, Doctor) {
+  const Json checks = Json::parse(run("doctor --json").out, nullptr, false);
+  ASSERT_TRUE(checks.is_array());
+  for (const Json& check : checks) {
+    const std::string state = check["state"];
+    EXPECT_TRUE(state == "ok" || state == "limited" || state == "missing");
+    EXPECT_TRUE(state == "ok" || !check["remedy"].get<std::string>().empty()) << check;
+  }
+}
+
+TEST_F(CliTest, SchemaDocumentIsUpToDate) {
+  const char* source = getenv("STEPSCOPE_SOURCE_DIR");
+  const std::string path = std::string(source != nullptr ? source : ".") + "/docs/schema.md";
+  EXPECT_EQ(run("schema").out, file_text(path))
+      << "write it again: build/stepscope schema > docs/schema.md";
+  EXPECT_NE(run("schema --format typescript").out.find("export interface SlicesRow {"),
+            std::string::npos);
+  EXPECT_NE(run("schema --format sql").out.find("CREATE TABLE slices ("), std::string::npos);
+}
+
+TEST(Selection, Numbers) {
+  auto numbers = parse_numbers("0,4-6,-2");
+  ASSERT_TRUE(numbers);
+  EXPECT_EQ(*numbers, (std::vector<int64_t>{0, 4, 5, 6, -2}));
+  EXPECT_TRUE(parse_numbers("")->empty());
+  for (const char* bad : {"a", "3-1", "1,,2", "0-99999999999", "1-"}) {
+    EXPECT_FALSE(parse_numbers(bad)) << bad;
+  }
+}
+
+TEST(Selection, TimeRange) {
+  auto range = parse_time_range("1.5ms:2s", 1000);
+  ASSERT_TRUE(range);
+  EXPECT_EQ(range->from_ns, 1'501'000);
+  EXPECT_EQ(range->to_ns, 2'000'001'000);
+  EXPECT_EQ(parse_time_range(":1700000000000000000", 5)->to_ns, 1'700'000'000'000'000'000);
+  EXPECT_FALSE(parse_time_range("", 0)->limited);
+  for (const char* bad : {"5", "2s:1s", "x:y", "1h:2h"}) {
+    EXPECT_FALSE(parse_time_range(bad, 0)) << bad;
+  }
+}
+
+TEST(Terminal, Texts) {
+  EXPECT_EQ(bytes_text(999), "999 bytes");
+  EXPECT_EQ(bytes_text(1'234'567), "1.23 MB");
+  EXPECT_EQ(duration_text(1'500), "1.50 us");
+  EXPECT_EQ(duration_text(-12'345'678), "-12.3 ms");
+  EXPECT_EQ(count_text(-1'234'567), "-1,234,567");
+  EXPECT_EQ(time_text(1'700'000'000'123'000'000), "2023-11-14 22:13:20.123 UTC");
+}
+
+}  // namespace
+}  // namespace stepscope
