@@ -14,6 +14,7 @@
 #include "importers/importer.h"
 #include "tests/support/imported_store.h"
 #include "store/store_reader.h"
+#include "tests/support/imported_store.h"
 
 namespace stepscope::testing {
 
