@@ -30,8 +30,7 @@ Listing list_folder(const std::string& path) {
   Listing listing;
   listing.folder.path = path;
   std::error_code error;
-  for (fs::directory_iterator at(path, fs::directory_options::skip_permission_denied, error), end;
-       at != end; at.increment(error)) {
+  for (fs::directory_iterator at(path, error), end; at != end; at.increment(error)) {
     if (error) break;
     const std::string name = at->path().filename().string();
     std::error_code ignored;
@@ -54,11 +53,15 @@ class Walk {
  public:
   std::vector<Candidate> found;
   size_t entries = 0;
-  std::string unreadable;
+  std::vector<std::string> unreadable;  // files and folders
 
   void file(const std::string& path) {
     ++entries;
     const std::string head = read_text_head(path, kHeadBytes);
+    if (head.empty() && !InputFile::open(path)) {
+      unreadable.push_back(path);
+      return;
+    }
     for (const Importer* importer : importers()) {
       if (importer->probe_file(path, head, found)) return;
     }
@@ -66,7 +69,7 @@ class Walk {
 
   void folder(const std::string& path, int depth) {
     const Listing listing = list_folder(path);
-    if (!listing.readable) unreadable = path;
+    if (!listing.readable) unreadable.push_back(path);
     bool claimed = false;
     for (const Importer* importer : importers())
       claimed |= importer->probe_folder(listing.folder, found);
@@ -113,8 +116,10 @@ Error nothing_found(const std::vector<std::string>& paths, const Walk& walk,
   const bool folder = !paths.empty() && fs::is_directory(paths.front(), ignored);
   if (!walk.unreadable.empty()) {
     error.code = ErrorCode::kPermission;
-    error.why = "the folder " + walk.unreadable + " cannot be read";
-    error.remedy = "check its owner and mode";
+    error.why = walk.unreadable.front() + " cannot be read";
+    if (walk.unreadable.size() > 1)
+      error.why += ", nor " + std::to_string(walk.unreadable.size() - 1) + " others";
+    error.remedy = "check owner and mode";
     return error;
   }
   if (!folder && !paths.empty()) {
@@ -134,7 +139,7 @@ Error nothing_found(const std::vector<std::string>& paths, const Walk& walk,
 }  // namespace
 
 Result<std::vector<RankSource>> discover(const std::vector<std::string>& paths,
-                                         std::string_view form) {
+                                         std::string_view form, std::vector<std::string>* notes) {
   if (!form.empty() && find_importer(form) == nullptr) {
     Error error{ErrorCode::kNotFound, "unknown form", std::string(form), "", "known are:"};
     for (const Importer* importer : importers())
@@ -160,6 +165,9 @@ Result<std::vector<RankSource>> discover(const std::vector<std::string>& paths,
   if (!form.empty())
     std::erase_if(found, [&](const Candidate& c) { return c.importer->name() != form; });
   if (found.empty()) return nothing_found(paths, walk, form);
+  for (const std::string& path : walk.unreadable) {
+    if (notes != nullptr) notes->push_back(path + " cannot be read and was left out");
+  }
   number_ranks(found);
 
   // Forms of one unit and rank belong together; the richest is read.

@@ -20,9 +20,11 @@ struct RankSource {
 };
 
 // Ranks in order of number and window. `form` (an importer's name) restricts the choice. Fails when
-// nothing is found, saying what was looked at.
+// nothing is found, saying what was looked at. `notes` gets a line for each file and folder that
+// may not be read.
 Result<std::vector<RankSource>> discover(const std::vector<std::string>& paths,
-                                         std::string_view form);
+                                         std::string_view form,
+                                         std::vector<std::string>* notes = nullptr);
 
 // A number that changes when any file under the paths does (size, time, name); stores and temporary
 // files of ours are left out. Costs one stat per file.

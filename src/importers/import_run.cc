@@ -248,7 +248,7 @@ Result<ImportedRun> import_run(const std::vector<std::string>& given_paths,
   run.store_path = folder_is_writable(places[0]) || places.size() == 1 ? places[0] : places[1];
   run.imported = true;
 
-  auto sources = discover(paths, options.form);
+  auto sources = discover(paths, options.form, &run.notes);
   if (!sources) return std::move(sources.error());
   auto writer = StoreWriter::create(run.store_path, static_cast<uint32_t>(sources->size()));
   if (!writer) return std::move(writer.error());

@@ -275,7 +275,10 @@ void shift_times(RankBuilder& rank, int64_t offset_ns) {
   if (offset_ns == 0) return;
   const auto shift = [&](int64_t& ts_ns) {
     int64_t moved;
-    if (!__builtin_add_overflow(ts_ns, offset_ns, &moved)) ts_ns = moved;
+    if (!__builtin_add_overflow(ts_ns, offset_ns, &moved) && moved >= -kLatestNs &&
+        moved <= kLatestNs) {
+      ts_ns = moved;
+    }
   };
   for (TrackId track = 0; track < rank.track_count(); ++track) {
     for (SliceRecord& slice : rank.slices(track)) shift(slice.ts_ns);

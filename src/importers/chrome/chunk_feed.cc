@@ -20,9 +20,25 @@ size_t skip_blank(std::string_view text, size_t at) {
   return at;
 }
 
-}  // namespace
+// The list of events by its words alone, for heads whose quotes do not pair up (log lines that were
+// written without escaping).
+HeadState find_events_by_words(std::string_view text, size_t& key_position, size_t& begin) {
+  constexpr std::string_view kKey = "\"traceEvents\"";
+  for (size_t at = text.find(kKey); at != std::string_view::npos; at = text.find(kKey, at + 1)) {
+    const size_t colon = skip_blank(text, at + kKey.size());
+    const size_t bracket = skip_blank(text, colon + 1);
+    const size_t first = skip_blank(text, bracket + 1);
+    if (first >= text.size()) return HeadState::kNeedMore;
+    if (text[colon] != ':' || text[bracket] != '[') continue;
+    if (text[first] != ']' && !(text[first] == '{' && looks_like_event(text, first))) continue;
+    key_position = at;
+    begin = bracket + 1;
+    return HeadState::kObject;
+  }
+  return HeadState::kNeedMore;
+}
 
-HeadState find_events(std::string_view text, size_t& key_position, size_t& begin) {
+HeadState find_events_strictly(std::string_view text, size_t& key_position, size_t& begin) {
   size_t at = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
   at = skip_blank(text, at);
   if (at >= text.size()) return HeadState::kNeedMore;
@@ -57,6 +73,15 @@ HeadState find_events(std::string_view text, size_t& key_position, size_t& begin
     ++at;
   }
   return HeadState::kNeedMore;
+}
+
+}  // namespace
+
+HeadState find_events(std::string_view text, size_t& key_position, size_t& begin) {
+  const HeadState strict = find_events_strictly(text, key_position, begin);
+  if (strict == HeadState::kObject || strict == HeadState::kArray) return strict;
+  const HeadState by_words = find_events_by_words(text, key_position, begin);
+  return by_words == HeadState::kObject ? by_words : strict;
 }
 
 Result<size_t> ChunkFeed::read_more(PodVector<char>& into, size_t bytes) {

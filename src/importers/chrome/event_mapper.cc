@@ -30,6 +30,17 @@ std::optional<double> parse_double(std::string_view text) {
   return value;
 }
 
+uint64_t count_key(StringId category, char phase) {
+  return static_cast<uint64_t>(category) << 8 | static_cast<unsigned char>(phase);
+}
+
+// Elements times their size; kNull when either is unknown or the product is beyond any message.
+int64_t message_bytes(int64_t elements, int64_t element_bytes) {
+  int64_t bytes = 0;
+  if (elements == kNull || element_bytes == 0) return kNull;
+  return __builtin_mul_overflow(elements, element_bytes, &bytes) ? kNull : bytes;
+}
+
 // Element sizes by the names that torch and HCCL use.
 int64_t element_bytes(std::string_view type) {
   for (const std::string_view name :
@@ -58,6 +69,7 @@ void StagedChunk::clear() {
   communications.clear();
   flows.clear();
   leading_flows = 0;
+  last_slice = kNoSlice;
   counters.clear();
   memory.clear();
   edges.clear();
@@ -75,7 +87,8 @@ void EventMapper::start_chunk(StagedChunk& chunk, uint64_t text_offset, const ch
   chunk_ = &chunk;
   text_offset_ = text_offset;
   text_ = text;
-  last_slice_ = static_cast<size_t>(-1);
+  chunk.last_slice = StagedChunk::kNoSlice;
+  count_index_.clear();
 }
 
 std::string EventMapper::where(const ChromeEvent& event) const {
@@ -100,9 +113,13 @@ const EventMapper::Category& EventMapper::category(std::string_view word) {
   if (!categories_.empty() && word == last_category_word_) return categories_[last_category_];
   const StringId id = text(word);
   last_category_word_ = word;
-  for (last_category_ = 0; last_category_ < categories_.size(); ++last_category_) {
-    if (categories_[last_category_].id == id) return categories_[last_category_];
+  if (category_of_string_.size() <= id) category_of_string_.resize(strings.size(), kNoDetail);
+  if (category_of_string_[id] != kNoDetail) {
+    last_category_ = category_of_string_[id];
+    return categories_[last_category_];
   }
+  last_category_ = categories_.size();
+  category_of_string_[id] = static_cast<uint32_t>(last_category_);
   Category fresh;
   fresh.id = id;
   fresh.rule = find_category(strings.view(id));
@@ -119,33 +136,23 @@ uint32_t EventMapper::track(std::string_view pid, std::string_view tid, bool on_
       pid == last_pid_) {
     return last_track_;
   }
-  const StringId pid_id = text(pid);
-  const StringId tid_id = text(tid);
-  const uint64_t key =
-      static_cast<uint64_t>(pid_id) << 33 | static_cast<uint64_t>(tid_id) << 1 | on_device;
-  const auto [found, added] = track_index_.try_emplace(key, static_cast<uint32_t>(tracks.size()));
-  if (added) tracks.push_back({pid_id, tid_id, kNoString, on_device, false});
+  last_track_ = find_track({text(pid), text(tid), kNoString, on_device, false});
   last_pid_ = pid;
   last_tid_ = tid;
   last_on_device_ = on_device;
-  last_track_ = found->second;
   return last_track_;
 }
 
-uint32_t EventMapper::special_track(const LocalTrack& wanted) {
-  for (uint32_t i = 0; i < tracks.size(); ++i) {
-    const LocalTrack& track = tracks[i];
-    if (track.pid == wanted.pid && track.tid == wanted.tid && track.counter == wanted.counter &&
-        track.is_async == wanted.is_async && track.on_device == wanted.on_device) {
-      return i;
-    }
-  }
-  tracks.push_back(wanted);
-  return static_cast<uint32_t>(tracks.size() - 1);
+uint32_t EventMapper::find_track(const LocalTrack& wanted) {
+  const auto [found, added] =
+      track_index_.try_emplace(wanted, static_cast<uint32_t>(tracks.size()));
+  if (added) tracks.push_back(wanted);
+  return found->second;
 }
 
 bool EventMapper::time(std::string_view value, const ChromeEvent& event, int64_t& ns) {
-  if (const auto parsed = fast_us_as_ns(value)) {
+  const auto parsed = fast_us_as_ns(value);
+  if (parsed && *parsed >= -kLatestNs && *parsed <= kLatestNs) {
     ns = *parsed;
     return true;
   }
@@ -165,13 +172,26 @@ uint64_t EventMapper::args_place(const ChromeEvent& event) {
 }
 
 void EventMapper::count(const Category& category, char phase) {
-  for (EventCount& entry : chunk_->counts) {
-    if (entry.cat == category.id && entry.phase == phase) {
-      ++entry.count;
-      return;
+  constexpr size_t kFewKinds = 64;  // a short list is faster than a map
+  auto& counts = chunk_->counts;
+  if (counts.size() <= kFewKinds) {
+    for (EventCount& entry : counts) {
+      if (entry.cat == category.id && entry.phase == phase) {
+        ++entry.count;
+        return;
+      }
     }
+    counts.push_back({category.id, phase, 1});
+    return;
   }
-  chunk_->counts.push_back({category.id, phase, 1});
+  if (count_index_.empty()) {
+    for (uint32_t i = 0; i < counts.size(); ++i)
+      count_index_[count_key(counts[i].cat, counts[i].phase)] = i;
+  }
+  const auto [found, added] =
+      count_index_.try_emplace(count_key(category.id, phase), static_cast<uint32_t>(counts.size()));
+  if (added) counts.push_back({category.id, phase, 0});
+  ++counts[found->second].count;
 }
 
 void EventMapper::map(const ChromeEvent& event) {
@@ -266,7 +286,7 @@ void EventMapper::map_slice(const ChromeEvent& event, const Category& cat) {
   } else if (slice.kind == SliceKind::kKernel) {
     read_device({}, slice, cat);
   }
-  last_slice_ = chunk_->slices.size();
+  chunk_->last_slice = chunk_->slices.size();
   chunk_->slices.push_back({slice, track(event.pid, event.tid, on_device)});
 }
 
@@ -372,7 +392,7 @@ void EventMapper::read_op(ObjectWalker args, SliceRecord& slice) {
     collective.level = strings.intern("host");
     const int64_t size =
         collective.data_type == kNoString ? 0 : element_bytes(strings.view(collective.data_type));
-    if (collective.elements != kNull && size > 0) collective.bytes = collective.elements * size;
+    collective.bytes = message_bytes(collective.elements, size);
     detail.communication = static_cast<uint32_t>(chunk_->communications.size());
     chunk_->communications.push_back(collective);
     any = true;
@@ -440,7 +460,7 @@ void EventMapper::read_device(ObjectWalker args, SliceRecord& slice, const Categ
     collective.level = strings.intern("op");
     const int64_t size =
         collective.data_type == kNoString ? 0 : element_bytes(strings.view(collective.data_type));
-    if (collective.elements != kNull && size > 0) collective.bytes = collective.elements * size;
+    collective.bytes = message_bytes(collective.elements, size);
     detail.communication = static_cast<uint32_t>(chunk_->communications.size());
     chunk_->communications.push_back(collective);
   }
@@ -602,7 +622,7 @@ void EventMapper::map_counter(const ChromeEvent& event) {
       name += key;
     }
     lane.counter = text(name);
-    chunk_->counters.push_back({ts_ns, *number, special_track(lane)});
+    chunk_->counters.push_back({ts_ns, *number, find_track(lane)});
   }
 }
 
@@ -615,8 +635,9 @@ void EventMapper::map_flow(const ChromeEvent& event, const Category& cat, FlowPh
   // Writers put a launch arrow right behind the slice it belongs to, with the slice's correlation
   // as id: then one bit on the slice says everything, and two thirds of all flow events cost no
   // memory.
-  if (cat.is_launch_flow && last_slice_ < chunk_->slices.size() && phase != FlowPhase::kStep) {
-    StagedSlice& slice = chunk_->slices[last_slice_];
+  if (cat.is_launch_flow && chunk_->last_slice != StagedChunk::kNoSlice &&
+      phase != FlowPhase::kStep) {
+    StagedSlice& slice = chunk_->slices[chunk_->last_slice];
     const int64_t id = number_or_null(event.id);
     const LocalTrack& lane = tracks[slice.track];
     if (id != kNull && id < kNoId && slice.record.correlation == static_cast<PackedId>(id) &&
@@ -637,9 +658,9 @@ void EventMapper::map_flow(const ChromeEvent& event, const Category& cat, FlowPh
   const auto number = fast_integer(event.id);
   flow.id = number && *number >= 0 ? static_cast<uint64_t>(*number) : kTextFlowId | text(event.id);
   flow.phase = phase;
-  flow.track = special_track({text(event.pid), text(event.tid), kNoString, false, false});
+  flow.track = find_track({text(event.pid), text(event.tid), kNoString, false, false});
   chunk_->flows.push_back(flow);
-  if (chunk_->slices.empty()) chunk_->leading_flows = chunk_->flows.size();
+  if (chunk_->last_slice == StagedChunk::kNoSlice) chunk_->leading_flows = chunk_->flows.size();
 }
 
 void EventMapper::map_edge(const ChromeEvent& event, const Category& cat, char phase) {
@@ -659,7 +680,7 @@ void EventMapper::map_edge(const ChromeEvent& event, const Category& cat, char p
     edge.track = track(event.pid, event.tid, false);
   } else {
     edge.id = text(event.id);
-    edge.track = special_track({text(event.pid), cat.id, kNoString, false, true});
+    edge.track = find_track({text(event.pid), cat.id, kNoString, false, true});
   }
   chunk_->edges.push_back(edge);
 }

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/string_pool.h"
 #include "importers/chrome/categories.h"
 #include "importers/chrome/object_walker.h"
@@ -42,6 +43,18 @@ struct LocalTrack {
   StringId counter = kNoString;  // name of the counter for counter lanes
   bool on_device = false;
   bool is_async = false;
+
+  bool operator==(const LocalTrack&) const = default;
+};
+
+struct LocalTrackHash {
+  size_t operator()(const LocalTrack& track) const {
+    const uint64_t ids = static_cast<uint64_t>(track.pid) << 32 | track.tid;
+    const uint64_t rest = static_cast<uint64_t>(track.counter) << 2 |
+                          static_cast<uint64_t>(track.on_device) << 1 |
+                          static_cast<uint64_t>(track.is_async);
+    return mix64(ids ^ 0x9E3779B97F4A7C15ull, rest ^ 0xD6E8FEB86659FD93ull);
+  }
 };
 
 struct MapperOptions {
@@ -87,7 +100,7 @@ class EventMapper {
 
   const Category& category(std::string_view word);
   uint32_t track(std::string_view pid, std::string_view tid, bool on_device);
-  uint32_t special_track(const LocalTrack& track);
+  uint32_t find_track(const LocalTrack& track);
   StringId text(std::string_view raw);        // unescapes when needed
   StringId text_value(std::string_view raw);  // without quotes
   PackedId pack(int64_t id);
@@ -102,6 +115,7 @@ class EventMapper {
   const char* text_ = nullptr;
 
   std::vector<Category> categories_;
+  std::vector<uint32_t> category_of_string_;  // by string id
   std::string last_category_word_;
   size_t last_category_ = 0;
 
@@ -109,13 +123,11 @@ class EventMapper {
   std::string last_tid_;
   bool last_on_device_ = false;
   uint32_t last_track_ = kNoDetail;
-  std::unordered_map<uint64_t, uint32_t> track_index_;
+  std::unordered_map<LocalTrack, uint32_t, LocalTrackHash> track_index_;
+  std::unordered_map<uint64_t, uint32_t> count_index_;  // of the chunk, when it has many kinds
 
   enum NameClass : uint8_t { kUnknownClass, kComputeName, kCommunicationName, kMemoryName };
   std::vector<NameClass> name_classes_;  // by string id
-
-  // The last slice of the chunk: launch arrows follow the slice they belong to.
-  size_t last_slice_ = static_cast<size_t>(-1);
 };
 
 }  // namespace stepscope

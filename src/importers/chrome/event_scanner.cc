@@ -1,5 +1,6 @@
 #include "importers/chrome/event_scanner.h"
 
+#include <algorithm>
 #include <string>
 
 #include "importers/chrome/json_text.h"
@@ -10,13 +11,16 @@ namespace {
 // An event that does not end within this many bytes is not waited for any longer but repaired or
 // given up.
 constexpr size_t kLongestEvent = 4 << 20;
+// How much is indexed at first behind an event that put the index out of step. Grows fourfold while
+// all goes well.
+constexpr size_t kFreshWindow = 16 * 1024;
 
 std::string place(uint64_t offset) { return "byte " + std::to_string(offset); }
 
 }  // namespace
 
-ObjectWalker::Step EventScanner::read_event(const IndexedText& source, size_t& at, uint64_t offset,
-                                            bool repaired, StagedChunk& chunk) {
+ObjectWalker::Step EventScanner::read_event(const IndexedText& source, size_t& at, size_t mark,
+                                            uint64_t offset, bool repaired, StagedChunk& chunk) {
   ObjectWalker walker(source, at);
   ChromeEvent event;
   event.offset = offset;
@@ -63,78 +67,134 @@ ObjectWalker::Step EventScanner::read_event(const IndexedText& source, size_t& a
     }
   }
   if (step != Step::kDone) return step;
+  if (source.positions[walker.end() - 1] > mark) return Step::kBroken;
   at = walker.end();
   mapper.map(event);
   return step;
 }
 
-bool EventScanner::read_repaired(std::string_view text, uint64_t offset, StagedChunk& chunk) {
-  std::string repaired = repair_event(text);
+bool EventScanner::read_repaired(std::string_view text, uint64_t offset, StagedChunk& chunk,
+                                 size_t& used) {
+  std::string repaired = repair_event(text, &used);
   const size_t size = repaired.size();
   repaired.append(kTextPadding, '\0');
-  StructuralIndex index;
-  index.build(repaired.data(), size);
-  const IndexedText source{repaired.data(), size, index.begin(), index.size()};
+  repaired_index_.build(repaired.data(), size);
+  const IndexedText source{repaired.data(), size, repaired_index_.begin(), repaired_index_.size()};
   size_t at = 0;
-  return index.size() > 0 && repaired[index.begin()[0]] == '{' &&
-         read_event(source, at, offset, true, chunk) == Step::kDone;
+  return source.count > 0 && repaired[source.positions[0]] == '{' &&
+         read_event(source, at, kNoMark, offset, true, chunk) == Step::kDone;
+}
+
+void EventScanner::index_from(size_t from, size_t bytes) {
+  base_ = from;
+  at_ = 0;
+  mark_ = 0;
+  const size_t size = std::min(bytes, whole_.size() - from);
+  index_.build(whole_.data() + from, size);
+  source_ = {whole_.data() + from, size, index_.begin(), index_.size()};
+}
+
+void EventScanner::go_on_at(size_t to) {
+  resume_ = to;
+  const auto* const end = source_.positions + source_.count;
+  const auto* const found = std::lower_bound(source_.positions + at_, end, to - base_);
+  if (found != end && *found == to - base_) {
+    at_ = static_cast<size_t>(found - source_.positions);
+  } else {
+    index_from(to, kFreshWindow);
+  }
+}
+
+size_t EventScanner::mark_behind(size_t position) {
+  const auto& marks = index_.marks();
+  while (mark_ < marks.size() && base_ + marks[mark_] < position) ++mark_;
+  return mark_ < marks.size() ? marks[mark_] : kNoMark;
+}
+
+// Behind a broken event a ] may belong to a list inside it. The list of events does not go on
+// behind its end.
+bool EventScanner::is_list_end(size_t position) const {
+  if (!any_broken_) return true;
+  const size_t next = next_event_start(whole_, position);
+  return next == std::string_view::npos ||
+         whole_.substr(next, 512).find("\"ph\"") == std::string_view::npos;
+}
+
+EventScanner::Outcome EventScanner::handle_broken(size_t position, Step step, uint64_t offset,
+                                                  bool is_last, StagedChunk& chunk) {
+  // The event ends where the next one begins.
+  const size_t next = next_event_start(whole_, position + 1);
+  const bool has_next = next != std::string_view::npos;
+  const size_t mark = mark_behind(position);
+  const bool is_marked = mark != kNoMark && base_ + mark < next;
+  if (step == Step::kOutOfText && !is_marked && !all_indexed()) {
+    resume_ = position;
+    index_from(position, source_.size * 4);
+    return Outcome::kGoOn;
+  }
+  if (!has_next && !is_last && whole_.size() - position < kLongestEvent) {
+    chunk.end = ChunkEnd::kIncomplete;
+    chunk.used_bytes = position;
+    return Outcome::kIncomplete;
+  }
+  any_broken_ = true;
+  const std::string_view event = whole_.substr(position, has_next ? next - position : next);
+  size_t used = 0;
+  const bool is_object = whole_[position] == '{';
+  if (is_object && (has_next || is_marked || step != Step::kOutOfText) &&
+      read_repaired(event, offset + position, chunk, used)) {
+    chunk.quality.add(QualityCode::kRepairedEvent, place(offset + position));
+    go_on_at(has_next ? next : position + used);
+    return Outcome::kGoOn;
+  }
+  const bool cut = !has_next && is_last && step == Step::kOutOfText;
+  chunk.quality.add(cut ? QualityCode::kTruncatedInput : QualityCode::kUnparsableEvent,
+                    place(offset + position));
+  if (has_next) {
+    go_on_at(next);
+    return Outcome::kGoOn;
+  }
+  // The last event; the end of the list may still be found behind it.
+  if (cut || used == 0 || used >= event.size()) return Outcome::kGiveUp;
+  go_on_at(position + used);
+  return Outcome::kGoOn;
 }
 
 void EventScanner::scan(const char* text, size_t size, uint64_t offset, bool is_last,
                         StagedChunk& chunk) {
   mapper.start_chunk(chunk, offset, text);
-  const std::string_view whole(text, size);
-  size_t base = 0;
-  size_t at = 0;
-  IndexedText source;
-  const auto restart = [&](size_t from) {
-    base = from;
-    at = 0;
-    index_.build(text + base, size - base);
-    source = {text + base, size - base, index_.begin(), index_.size()};
-  };
-  restart(0);
-  while (at < source.count) {
-    const size_t position = base + source.positions[at];
-    const char c = text[position];
-    if (c == ',') {
-      ++at;
+  whole_ = {text, size};
+  resume_ = 0;
+  any_broken_ = false;
+  index_from(0, size);
+  while (true) {
+    if (at_ >= source_.count) {
+      if (all_indexed()) break;
+      index_from(resume_, source_.size * 4);
       continue;
     }
-    if (c == ']') {
+    const size_t position = base_ + source_.positions[at_];
+    const char c = text[position];
+    if (c == ',') {
+      ++at_;
+      continue;
+    }
+    if (c == ']' && is_list_end(position)) {
       chunk.end = ChunkEnd::kArrayEnd;
       chunk.used_bytes = position;
       return;
     }
     Step step = Step::kBroken;
     if (c == '{') {
-      step = read_event(source, at, offset + position, false, chunk);
-      if (step == Step::kDone) continue;
-      if (step == Step::kOutOfText && !is_last && size - position < kLongestEvent) {
-        chunk.end = ChunkEnd::kIncomplete;
-        chunk.used_bytes = position;
-        return;
+      step = read_event(source_, at_, mark_behind(position), offset + position, false, chunk);
+      if (step == Step::kDone) {
+        resume_ = base_ + source_.positions[at_ - 1] + 1;
+        continue;
       }
     }
-    // Not valid JSON. The event ends where the next one begins.
-    const size_t next = next_event_start(whole, position + 1);
-    if (next == std::string_view::npos && step == Step::kOutOfText && is_last) {
-      chunk.quality.add(QualityCode::kTruncatedInput, place(offset + position));
-      break;
-    }
-    std::string_view event =
-        whole.substr(position, next == std::string_view::npos ? next : next - position);
-    while (!event.empty() &&
-           (event.back() == ',' || static_cast<unsigned char>(event.back()) <= ' ')) {
-      event.remove_suffix(1);
-    }
-    if (c == '{' && read_repaired(event, offset + position, chunk)) {
-      chunk.quality.add(QualityCode::kRepairedEvent, place(offset + position));
-    } else {
-      chunk.quality.add(QualityCode::kUnparsableEvent, place(offset + position));
-    }
-    if (next == std::string_view::npos) break;
-    restart(next);
+    const Outcome outcome = handle_broken(position, step, offset, is_last, chunk);
+    if (outcome == Outcome::kIncomplete) return;
+    if (outcome == Outcome::kGiveUp) break;
   }
   chunk.end = ChunkEnd::kComplete;
   chunk.used_bytes = size;

@@ -11,12 +11,13 @@
 
 namespace stepscope {
 
-// Digits of up to 18 places, optionally a '.' and up to three more: microseconds to nanoseconds.
+// Digits of up to 15 places, optionally a '.' and up to three more: microseconds to nanoseconds.
 inline std::optional<int64_t> fast_us_as_ns(std::string_view text) {
   constexpr int64_t kShift[4] = {1000, 100, 10, 1};
+  const size_t size = text.size();
+  if (size > 19) return parse_us_as_ns(text);  // 15 digits, '.', 3 digits; more could overflow
   int64_t value = 0;
   size_t at = 0;
-  const size_t size = text.size();
   while (at < size && static_cast<unsigned char>(text[at] - '0') < 10)
     value = value * 10 + (text[at++] - '0');
   const size_t digits = at;

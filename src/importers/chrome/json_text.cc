@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 
 namespace stepscope {
 namespace {
+
+// Unlike strchr, never true for the byte 0.
+bool is_one_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
 
 bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
@@ -52,12 +54,13 @@ size_t skip_blank(std::string_view text, size_t at) {
 }
 
 // Whether '{' at `at` can be the start of a list element: it follows "}," or "[" or begins the
-// text.
-bool follows_event(std::string_view text, size_t at) {
+// text. `after_any`: any text may stand before the comma.
+bool follows_event(std::string_view text, size_t at, bool after_any) {
   size_t before = at;
   while (before > 0 && is_blank(text[before - 1])) --before;
   if (before == 0 || text[before - 1] == '[') return true;
   if (text[--before] != ',') return false;
+  if (after_any) return true;
   while (before > 0 && is_blank(text[before - 1])) --before;
   return before == 0 || text[before - 1] == '}';
 }
@@ -71,7 +74,7 @@ bool closes_string(std::string_view text, size_t at) {
   if (c != ',') return false;
   const size_t value = skip_blank(text, next + 1);
   if (value >= text.size()) return true;
-  return std::strchr("\"{[}]-0123456789tfnNI", text[value]) != nullptr;
+  return is_one_of(text[value], "\"{[}]-0123456789tfnNI");
 }
 
 }  // namespace
@@ -146,7 +149,9 @@ bool looks_like_event(std::string_view text, size_t at) {
 size_t next_event_start(std::string_view text, size_t from) {
   for (size_t at = text.find('{', from); at != std::string_view::npos;
        at = text.find('{', at + 1)) {
-    if (looks_like_event(text, at) && follows_event(text, at)) return at;
+    // "ph" is a word of events alone: behind a lost bracket it is enough.
+    const bool is_sure = text.substr(skip_blank(text, at + 1), 4) == "\"ph\"";
+    if (looks_like_event(text, at) && follows_event(text, at, is_sure)) return at;
   }
   return std::string_view::npos;
 }
@@ -154,20 +159,27 @@ size_t next_event_start(std::string_view text, size_t from) {
 size_t last_event_start(std::string_view text) {
   for (size_t at = text.rfind('{'); at != std::string_view::npos && at > 0;
        at = text.rfind('{', at - 1)) {
-    if (looks_like_event(text, at) && follows_event(text, at)) return at;
+    if (looks_like_event(text, at) && follows_event(text, at, false)) return at;
   }
   return std::string_view::npos;
 }
 
-std::string repair_event(std::string_view text) {
+std::string repair_event(std::string_view text, size_t* used) {
   std::string out;
   out.reserve(text.size() + 16);
   bool in_string = false;
+  size_t depth = 0;
+  if (used != nullptr) *used = text.size();
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (!in_string) {
       in_string = c == '"';
       out += c;
+      if (c == '{' || c == '[') ++depth;
+      if ((c == '}' || c == ']') && (depth == 0 || --depth == 0)) {
+        if (used != nullptr) *used = i + 1;
+        break;
+      }
       continue;
     }
     if (c == '"') {
@@ -178,7 +190,7 @@ std::string repair_event(std::string_view text) {
       out += c;
     } else if (c == '\\') {
       const char next = i + 1 < text.size() ? text[i + 1] : '\0';
-      const bool valid = next != '\0' && std::strchr("\"\\/bfnrtu", next) != nullptr;
+      const bool valid = is_one_of(next, "\"\\/bfnrtu");
       // A backslash before the quote that ends the string is a stray one (a Windows path), not an
       // escape.
       if (valid && !(next == '"' && closes_string(text, i + 1))) {
@@ -190,7 +202,7 @@ std::string repair_event(std::string_view text) {
       }
     } else if (static_cast<unsigned char>(c) < 0x20) {
       char escape[8];
-      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c));
+      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c) & 0xFF);
       out += escape;
     } else {
       out += c;

@@ -26,9 +26,11 @@ size_t next_event_start(std::string_view text, size_t from);
 // Same, searching backwards from the end; npos when there is none after position 0.
 size_t last_event_start(std::string_view text);
 
-// Rewrites one event so that it is valid JSON: quotes inside strings, raw control characters and
+// Rewrites one object so that it is valid JSON: quotes inside strings, raw control characters and
 // stray backslashes are escaped. A quote ends a string only where the grammar can go on after it.
-std::string repair_event(std::string_view text);
+// Stops behind the bracket that closes the object and sets `used` to the bytes of `text` up to
+// there.
+std::string repair_event(std::string_view text, size_t* used = nullptr);
 
 }  // namespace stepscope
 

@@ -7,6 +7,7 @@
 #ifndef STEPSCOPE_IMPORTERS_CHROME_OBJECT_WALKER_H_
 #define STEPSCOPE_IMPORTERS_CHROME_OBJECT_WALKER_H_
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -45,6 +46,7 @@ class ObjectWalker {
     if (*start == '{' || *start == '[') {
       if (s.text + s.positions[after] != start) return Step::kBroken;
       const size_t closing = matching_bracket(after);
+      if (closing == kBadBrackets) return Step::kBroken;
       if (closing >= s.count) return Step::kOutOfText;
       value = {start, static_cast<size_t>(s.text + s.positions[closing] + 1 - start)};
       after = closing + 1;
@@ -95,17 +97,31 @@ class ObjectWalker {
     }
     return Step::kOutOfText;
   }
+  static constexpr size_t kBadBrackets = static_cast<size_t>(-1);
+  static constexpr size_t kDeepest = 64;  // no profiler nests args like this
+
+  // Brackets that do not match, and containers where none can stand, end the search: otherwise one
+  // lost bracket would be looked for through the rest of the text.
   size_t matching_bracket(size_t opening) const {
+    std::bitset<kDeepest> is_object;
     size_t depth = 0;
     size_t at = opening;
     for (; at < source_->count; ++at) {
       // { and [ have the low bits 011, } and ] 101; commas and colons have other high bits.
       const char c = source_->text[source_->positions[at]];
       const char folded = static_cast<char>(c | 0x20);
-      if (folded == '{')
-        ++depth;
-      else if (folded == '}' && --depth == 0)
-        break;
+      if (folded == '{') {
+        if (depth == kDeepest) return kBadBrackets;
+        if (depth > 0) {
+          const char before = source_->text[source_->positions[at - 1]];
+          const bool fits = is_object[depth - 1] ? before == ':' : before == ',' || before == '[';
+          if (!fits) return kBadBrackets;
+        }
+        is_object[depth++] = c == '{';
+      } else if (folded == '}') {
+        if (is_object[depth - 1] != (c == '}')) return kBadBrackets;
+        if (--depth == 0) break;
+      }
     }
     return at;
   }

@@ -53,8 +53,11 @@ struct StagedChunk {
   PodVector<OpDetail> ops;
   PodVector<CommunicationDetail> communications;
   PodVector<FlowRecord> flows;
-  size_t leading_flows =
-      0;  // how many of them come before the first slice: they may belong to the piece before
+  static constexpr size_t kNoSlice = static_cast<size_t>(-1);
+  // The last slice that is a range: launch arrows follow the slice they belong to.
+  size_t last_slice = kNoSlice;
+  // How many arrows come before the first such slice: they may belong to the piece before.
+  size_t leading_flows = 0;
   PodVector<CounterRecord> counters;
   PodVector<MemoryRecord> memory;
   PodVector<StagedEdge> edges;

@@ -14,12 +14,33 @@ struct Masks {
   uint64_t quote = 0;
   uint64_t backslash = 0;
   uint64_t structural = 0;
+  uint64_t blank = 0;    // up to and including ' '
+  uint64_t control = 0;  // below ' '
 };
 
 struct Carry {
-  uint64_t in_string = 0;  // all ones while inside a string
-  bool escape = false;     // the last byte was an escaping backslash
+  uint64_t in_string = 0;    // all ones while inside a string
+  bool escape = false;       // the last byte was an escaping backslash
+  uint64_t outer = 1;        // the last byte may stand before a string
+  bool ends_string = false;  // the last byte is a quote that ends a string
 };
+
+bool is_escape(char c) {
+  switch (c) {
+    case '"':
+    case '\\':
+    case '/':
+    case 'b':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't':
+    case 'u':
+      return true;
+    default:
+      return false;
+  }
+}
 
 // Bits whose byte is escaped by a backslash. Blocks with backslashes are rare, so a loop over them
 // is enough.
@@ -58,7 +79,8 @@ inline uint32_t* write_positions(uint64_t bits, uint32_t base, uint32_t* out) {
 template <typename Classify, typename PrefixXor>
 inline __attribute__((always_inline)) size_t index_text(const char* text, size_t size,
                                                         uint32_t* out, Classify classify,
-                                                        PrefixXor prefix_xor) {
+                                                        PrefixXor prefix_xor,
+                                                        std::vector<uint32_t>& marks) {
   Carry carry;
   uint32_t* const first = out;
   for (size_t block = 0; block < size; block += 64) {
@@ -69,10 +91,33 @@ inline __attribute__((always_inline)) size_t index_text(const char* text, size_t
       masks.quote &= inside;
       masks.backslash &= inside;
       masks.structural &= inside;
+      masks.control &= inside;
     }
-    if (masks.backslash != 0 || carry.escape)
-      masks.quote &= ~escaped_bits(masks.backslash, carry.escape);
+    uint64_t bad_escapes = 0;
+    if (masks.backslash != 0 || carry.escape) {
+      const uint64_t escaped = escaped_bits(masks.backslash, carry.escape);
+      masks.quote &= ~escaped;
+      for (uint64_t rest = escaped; rest != 0; rest &= rest - 1) {
+        const int at = std::countr_zero(rest);
+        if (!is_escape(text[block + static_cast<size_t>(at)])) bad_escapes |= 1ull << at;
+      }
+      if (left < 64) bad_escapes &= (1ull << left) - 1;
+    }
     const uint64_t in_string = prefix_xor(masks.quote) ^ carry.in_string;
+    // A quote that begins a string stands behind a bracket, comma, colon or blank; one that ends a
+    // string stands before one. The text's own end is as good: what follows is not known.
+    const uint64_t outer = masks.structural | masks.blank | (left < 64 ? ~0ull << left : 0);
+    const uint64_t begins = masks.quote & in_string;
+    const uint64_t ends = masks.quote & ~in_string;
+    const uint64_t bad = (begins & ~(outer << 1 | carry.outer)) |
+                         (ends & ~(outer >> 1 | 1ull << 63)) | (masks.control & in_string) |
+                         (bad_escapes & in_string);
+    if (carry.ends_string && !(outer & 1)) marks.push_back(static_cast<uint32_t>(block) - 1);
+    for (uint64_t rest = bad; rest != 0; rest &= rest - 1) {
+      marks.push_back(static_cast<uint32_t>(block) + static_cast<uint32_t>(std::countr_zero(rest)));
+    }
+    carry.outer = outer >> 63;
+    carry.ends_string = ends >> 63;
     carry.in_string = static_cast<uint64_t>(static_cast<int64_t>(in_string) >> 63);
     out = write_positions(masks.structural & ~in_string, static_cast<uint32_t>(block), out);
   }
@@ -88,7 +133,7 @@ inline uint64_t prefix_xor_by_shifts(uint64_t bits) {
 // with.
 constexpr char kBracketBit = 0x20;
 
-size_t index_portable(const char* text, size_t size, uint32_t* out) {
+size_t index_portable(const char* text, size_t size, uint32_t* out, std::vector<uint32_t>& marks) {
   const auto classify = [](const char* block) {
     Masks masks;
     for (int i = 0; i < 64; ++i) {
@@ -98,10 +143,12 @@ size_t index_portable(const char* text, size_t size, uint32_t* out) {
       masks.backslash |= static_cast<uint64_t>(c == '\\') << i;
       masks.structural |=
           static_cast<uint64_t>(folded == '{' || folded == '}' || c == ':' || c == ',') << i;
+      masks.blank |= static_cast<uint64_t>(static_cast<unsigned char>(c) <= ' ') << i;
+      masks.control |= static_cast<uint64_t>(static_cast<unsigned char>(c) < ' ') << i;
     }
     return masks;
   };
-  return index_text(text, size, out, classify, prefix_xor_by_shifts);
+  return index_text(text, size, out, classify, prefix_xor_by_shifts, marks);
 }
 
 #if defined(__x86_64__)
@@ -115,7 +162,14 @@ STEPSCOPE_AVX2 inline uint64_t equal_bits(__m256i low, __m256i high, char c) {
   return low_bits | static_cast<uint64_t>(high_bits) << 32;
 }
 
-STEPSCOPE_AVX2 size_t index_avx2(const char* text, size_t size, uint32_t* out) {
+// Bytes up to and including `c`, as unsigned numbers.
+STEPSCOPE_AVX2 inline uint64_t up_to_bits(__m256i low, __m256i high, char c) {
+  const __m256i limit = _mm256_set1_epi8(c);
+  return equal_bits(_mm256_max_epu8(low, limit), _mm256_max_epu8(high, limit), c);
+}
+
+STEPSCOPE_AVX2 size_t index_avx2(const char* text, size_t size, uint32_t* out,
+                                 std::vector<uint32_t>& marks) {
   const auto classify = [](const char* block) STEPSCOPE_AVX2 {
     const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(block));
     const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(block + 32));
@@ -125,31 +179,33 @@ STEPSCOPE_AVX2 size_t index_avx2(const char* text, size_t size, uint32_t* out) {
     return Masks{equal_bits(low, high, '"'), equal_bits(low, high, '\\'),
                  equal_bits(folded_low, folded_high, '{') |
                      equal_bits(folded_low, folded_high, '}') | equal_bits(low, high, ':') |
-                     equal_bits(low, high, ',')};
+                     equal_bits(low, high, ','),
+                 up_to_bits(low, high, ' '), up_to_bits(low, high, ' ' - 1)};
   };
   const auto prefix_xor = [](uint64_t quotes) STEPSCOPE_AVX2 {
     const __m128i product = _mm_clmulepi64_si128(_mm_set_epi64x(0, static_cast<int64_t>(quotes)),
                                                  _mm_set1_epi8(static_cast<char>(0xFF)), 0);
     return static_cast<uint64_t>(_mm_cvtsi128_si64(product));
   };
-  return index_text(text, size, out, classify, prefix_xor);
+  return index_text(text, size, out, classify, prefix_xor, marks);
 }
 #endif
 
 }  // namespace
 
-void StructuralIndex::build(const char* text, size_t size) {
+void StructuralIndex::build(const char* text, size_t size, bool portable) {
   // Worst case every byte is structural; the extra room takes the surplus of write_positions.
-  if (positions_.size() < size + 72) positions_.resize(size + 72);
+  if (positions_.size() < size + 72) positions_.resize_uninitialised(size + 72);
+  marks_.clear();
 #if defined(__x86_64__)
   static const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("pclmul") &&
                                __builtin_cpu_supports("bmi2");
-  if (has_avx2) {
-    count_ = index_avx2(text, size, positions_.data());
+  if (has_avx2 && !portable) {
+    count_ = index_avx2(text, size, positions_.data(), marks_);
     return;
   }
 #endif
-  count_ = index_portable(text, size, positions_.data());
+  count_ = index_portable(text, size, positions_.data(), marks_);
 }
 
 }  // namespace stepscope

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/decimal.h"
+#include "base/utf8.h"
 #include "importers/chrome/categories.h"
 
 namespace stepscope {
@@ -59,7 +60,10 @@ TrackId TraceAssembler::bound_track(uint32_t index) {
 void TraceAssembler::learn(size_t number, const std::vector<std::string_view>& strings,
                            const std::vector<LocalTrack>& tracks) {
   Worker& worker = workers_[number];
-  for (const std::string_view text : strings) worker.strings.push_back(rank_.strings.intern(text));
+  for (const std::string_view text : strings) {
+    worker.strings.push_back(rank_.strings.intern(text));
+    if (!is_utf8(text)) invalid_texts_.insert(worker.strings.back());
+  }
   for (const LocalTrack& local : tracks) {
     const StringId tid = without_overlap(worker.text(local.tid));
     worker.lanes.push_back(find_lane({worker.text(local.pid), tid, worker.text(local.counter),
@@ -121,7 +125,7 @@ bool TraceAssembler::join_last_slice(const FlowRecord& flow) {
   if (rank_.launch_flow_kind != kNoString && rank_.launch_flow_kind != flow.kind) return false;
   const Lane& lane = lanes_[last_lane_];
   const Lane& wanted = lanes_[flow.track];
-  SliceRecord& slice = rank_.slices(lane.track).back();
+  SliceRecord& slice = rank_.slices(lane.track)[last_slice_];
   if (flow.id >= kNoId || slice.correlation != static_cast<PackedId>(flow.id) ||
       slice.ts_ns != flow.ts_ns || lane.pid != wanted.pid || lane.tid != wanted.tid ||
       (flow.phase == FlowPhase::kStart && slice.kind != SliceKind::kLaunchCall)) {
@@ -130,6 +134,19 @@ bool TraceAssembler::join_last_slice(const FlowRecord& flow) {
   rank_.launch_flow_kind = flow.kind;
   slice.flags |= flow.phase == FlowPhase::kStart ? kFlagFlowStart : kFlagFlowEnd;
   return true;
+}
+
+void TraceAssembler::unmark_flows(size_t number, StagedChunk& chunk, StringId kind) {
+  for (StagedSlice& staged : chunk.slices) {
+    SliceRecord& slice = staged.record;
+    for (const auto& [flag, phase] :
+         {std::pair{kFlagFlowStart, FlowPhase::kStart}, std::pair{kFlagFlowEnd, FlowPhase::kEnd}}) {
+      if (!(slice.flags & flag)) continue;
+      flows_.push_back(
+          {slice.ts_ns, slice.correlation, kind, workers_[number].lanes[staged.track], phase});
+    }
+    slice.flags &= static_cast<uint16_t>(~(kFlagFlowStart | kFlagFlowEnd));
+  }
 }
 
 void TraceAssembler::take_over(size_t number, StagedChunk& chunk) {
@@ -146,7 +163,13 @@ void TraceAssembler::take_over(size_t number, StagedChunk& chunk) {
     flow.track = worker.lanes[flow.track];
     if (at >= chunk.leading_flows || !join_last_slice(flow)) flows_.push_back(flow);
   }
-  for (StagedSlice& staged : chunk.slices) {
+  if (chunk.launch_flow_kind != kNoString) {
+    const StringId kind = text(chunk.launch_flow_kind);
+    if (rank_.launch_flow_kind == kNoString) rank_.launch_flow_kind = kind;
+    if (rank_.launch_flow_kind != kind) unmark_flows(number, chunk, kind);
+  }
+  for (size_t at = 0; at < chunk.slices.size(); ++at) {
+    StagedSlice& staged = chunk.slices[at];
     SliceRecord& slice = staged.record;
     slice.name = text(slice.name);
     slice.cat = text(slice.cat);
@@ -157,9 +180,13 @@ void TraceAssembler::take_over(size_t number, StagedChunk& chunk) {
           slice.kind == SliceKind::kOp ? op_map_[slice.detail] : kernel_map_[slice.detail];
     }
     if (slice.flags & kFlagUnfinished) rank_.quality.add(QualityCode::kUnfinishedOperation);
-    rank_.add_slice(track_of(worker.lanes[staged.track]), slice);
+    const TrackId track = track_of(worker.lanes[staged.track]);
+    if (at == chunk.last_slice) {
+      last_lane_ = worker.lanes[staged.track];
+      last_slice_ = rank_.slices(track).size();
+    }
+    rank_.add_slice(track, slice);
   }
-  if (!chunk.slices.empty()) last_lane_ = worker.lanes[chunk.slices.back().track];
   for (CounterRecord counter : chunk.counters) {
     counter.track = track_of(worker.lanes[counter.track]);
     rank_.counters.push_back(counter);
@@ -192,11 +219,12 @@ void TraceAssembler::take_over(size_t number, StagedChunk& chunk) {
     counts_[{text(count.cat), count.phase}] += count.count;
     events_ += static_cast<uint64_t>(count.count);
   }
-  if (chunk.launch_flow_kind != kNoString) rank_.launch_flow_kind = text(chunk.launch_flow_kind);
   rank_.quality.merge(chunk.quality);
 }
 
 void TraceAssembler::finish() {
+  for (const StringId id : invalid_texts_)
+    rank_.quality.add(QualityCode::kInvalidText, repair_utf8(rank_.strings.view(id).substr(0, 60)));
   finish_begin_end();
   finish_async();
   for (FlowRecord flow : flows_) {

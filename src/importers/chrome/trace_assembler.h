@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -56,6 +57,8 @@ class TraceAssembler {
   // Gives an arrow at the start of a piece to the last slice of the piece before, when it belongs
   // there.
   bool join_last_slice(const FlowRecord& flow);
+  // A piece whose arrows have another word than those before it: they become records.
+  void unmark_flows(size_t number, StagedChunk& chunk, StringId kind);
 
   void finish_begin_end();
   void finish_async();
@@ -70,11 +73,13 @@ class TraceAssembler {
   std::vector<uint32_t> op_map_;
   std::vector<uint32_t> communication_map_;
   std::vector<StagedEdge> edges_;   // with rank-wide names and lanes
-  uint32_t last_lane_ = kNoDetail;  // of the last slice that was taken over
+  uint32_t last_lane_ = kNoDetail;  // of the last range that was taken over
+  size_t last_slice_ = 0;           // its place among the slices of its track
   PodVector<FlowRecord> flows_;     // track is a lane until finish()
   std::map<std::pair<StringId, StringId>, StringId> thread_names_;
   std::map<StringId, StringId> process_names_;
   std::map<StringId, StringId> process_labels_;
+  std::set<StringId> invalid_texts_;
   std::map<std::pair<StringId, char>, int64_t> counts_;
   uint64_t events_ = 0;
 };

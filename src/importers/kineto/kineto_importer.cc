@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/decimal.h"
+#include "base/utf8.h"
 #include "importers/chrome/chrome_reader.h"
 #include "importers/chrome/json_text.h"
 #include "importers/common/json_file.h"
@@ -113,9 +114,19 @@ Status KinetoImporter::import(const Candidate& candidate, const ImportContext& c
                               RankBuilder& rank) const {
   auto trace = read_chrome_trace(candidate.path, {}, context, rank);
   if (!trace) return std::move(trace.error());
+  if (trace->events == 0) {
+    const bool damaged = rank.quality.count(QualityCode::kUnparsableEvent) > 0;
+    return Error{ErrorCode::kBadInput, "cannot import", candidate.path,
+                 damaged            ? "none of its events can be read"
+                 : trace->truncated ? "it ends before the first complete event"
+                                    : "its list of events is empty",
+                 "record again; the profiler probably stopped before it had written anything"};
+  }
   if (!trace->properties.empty()) {
     auto properties = parse_json(trace->properties, candidate.path);
-    if (!properties) properties = parse_json(repair_event(trace->properties), candidate.path);
+    if (!properties) {
+      properties = parse_json(repair_utf8(repair_event(trace->properties)), candidate.path);
+    }
     if (properties) {
       apply_properties(*properties, rank);
     } else {
