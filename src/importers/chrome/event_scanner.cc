@@ -111,13 +111,11 @@ size_t EventScanner::mark_behind(size_t position) {
   return mark_ < marks.size() ? marks[mark_] : kNoMark;
 }
 
-// Behind a broken event a ] may belong to a list inside it. The list of events does not go on
-// behind its end.
-bool EventScanner::is_list_end(size_t position) const {
-  if (!any_broken_) return true;
-  const size_t next = next_event_start(whole_, position);
-  return next == std::string_view::npos ||
-         whole_.substr(next, 512).find("\"ph\"") == std::string_view::npos;
+size_t EventScanner::list_goes_on_at(size_t position) const {
+  const size_t next = next_event_start(whole_, position + 1);
+  const bool is_event = next != std::string_view::npos &&
+                        whole_.substr(next, 512).find("\"ph\"") != std::string_view::npos;
+  return is_event ? next : std::string_view::npos;
 }
 
 EventScanner::Outcome EventScanner::handle_broken(size_t position, Step step, uint64_t offset,
@@ -137,7 +135,6 @@ EventScanner::Outcome EventScanner::handle_broken(size_t position, Step step, ui
     chunk.used_bytes = position;
     return Outcome::kIncomplete;
   }
-  any_broken_ = true;
   const std::string_view event = whole_.substr(position, has_next ? next - position : next);
   size_t used = 0;
   const bool is_object = whole_[position] == '{';
@@ -165,7 +162,6 @@ void EventScanner::scan(const char* text, size_t size, uint64_t offset, bool is_
   mapper.start_chunk(chunk, offset, text);
   whole_ = {text, size};
   resume_ = 0;
-  any_broken_ = false;
   index_from(0, size);
   while (true) {
     if (at_ >= source_.count) {
@@ -179,8 +175,9 @@ void EventScanner::scan(const char* text, size_t size, uint64_t offset, bool is_
       ++at_;
       continue;
     }
-    if (c == ']' && is_list_end(position)) {
-      chunk.end = ChunkEnd::kArrayEnd;
+    if (c == ']' && list_goes_on_at(position) == std::string_view::npos) {
+      const bool is_sure = is_last || size - position >= kLongestEvent;
+      chunk.end = is_sure ? ChunkEnd::kArrayEnd : ChunkEnd::kIncomplete;
       chunk.used_bytes = position;
       return;
     }

@@ -42,7 +42,9 @@ class EventScanner {
   // Goes on at `to`, with the index that is there when it is right about that place.
   void go_on_at(size_t to);
   size_t mark_behind(size_t position);
-  bool is_list_end(size_t position) const;
+  // Where the list goes on behind the ] at `position`, which then belongs to a list inside a broken
+  // event; npos when it is the end.
+  size_t list_goes_on_at(size_t position) const;
   enum class Outcome : uint8_t { kGoOn, kIncomplete, kGiveUp };
   Outcome handle_broken(size_t position, Step step, uint64_t offset, bool is_last,
                         StagedChunk& chunk);
@@ -55,7 +57,6 @@ class EventScanner {
   size_t at_ = 0;      // in the index
   size_t mark_ = 0;    // in the index's marks
   size_t resume_ = 0;  // everything before this position is done
-  bool any_broken_ = false;
 };
 
 }  // namespace stepscope

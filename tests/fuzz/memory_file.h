@@ -1,0 +1,33 @@
+// A file that is in memory alone, for readers that want a path.
+#ifndef STEPSCOPE_TESTS_FUZZ_MEMORY_FILE_H_
+#define STEPSCOPE_TESTS_FUZZ_MEMORY_FILE_H_
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+namespace stepscope::testing {
+
+class MemoryFile {
+ public:
+  MemoryFile(const uint8_t* data, size_t size) : descriptor_(::memfd_create("fuzz", 0)) {
+    if (descriptor_ < 0 || ::write(descriptor_, data, size) != static_cast<ssize_t>(size))
+      std::abort();
+  }
+  ~MemoryFile() { ::close(descriptor_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace stepscope::testing
+
+#endif  // STEPSCOPE_TESTS_FUZZ_MEMORY_FILE_H_
