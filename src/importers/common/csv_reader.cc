@@ -1,7 +1,6 @@
 #include "importers/common/csv_reader.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/decimal.h"
 #include "base/file.h"
@@ -19,13 +18,6 @@ std::string_view trim(std::string_view text) {
 }
 
 bool is_missing(std::string_view cell) { return cell.empty() || cell == "N/A"; }
-
-std::optional<double> parse_double(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 // Whether a double holds the number to more places than anybody measures: epoch microseconds with a
 // fraction are not such numbers, and are kept as text. The 17th digit of a ratio is noise of the
