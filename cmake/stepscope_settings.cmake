@@ -28,6 +28,9 @@ add_library(stepscope_options INTERFACE)
 target_compile_options(stepscope_options INTERFACE -Wall -Wextra -Werror)
 # g++ 12 reports overlaps inside std::string's own operator+ that cannot happen (GCC bug 105651).
 target_compile_options(stepscope_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+# clang 19 reports the deprecated buffer inside libstdc++ 12's own std::stable_sort.
+target_compile_options(stepscope_options
+                       INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
 
 if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR STEPSCOPE_SANITIZE)
   target_compile_definitions(stepscope_options INTERFACE _GLIBCXX_ASSERTIONS)

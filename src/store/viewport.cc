@@ -7,6 +7,11 @@
 namespace stepscope {
 namespace {
 
+// Wraps around instead of overflowing: only the times of a damaged store do.
+int64_t plus(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
 class LaneQuery {
  public:
   LaneQuery(const StoreReader& store, size_t rank, const Lane& lane, const Viewport& viewport,
@@ -27,7 +32,8 @@ class LaneQuery {
     uint64_t first = first_row_from(view_.start_ns);
     const uint64_t last = first_row_from(view_.end_ns);
     // Slices of a lane do not overlap, so only the one before can reach into the view.
-    if (first > 0 && start(first - 1) + std::max<int64_t>(duration(first - 1), 0) > view_.start_ns)
+    if (first > 0 &&
+        plus(start(first - 1), std::max<int64_t>(duration(first - 1), 0)) > view_.start_ns)
       --first;
     if (first >= last) return;
     const TileLevel* level = coarsest_level();
@@ -105,8 +111,8 @@ class LaneQuery {
       const uint64_t stop = std::min<uint64_t>(lane_.first_row + last, block_first + rows);
       for (; row < stop; ++row) {
         const int64_t length = std::max<int64_t>(durations[row - block_first], 0);
-        add(starts[row - block_first], starts[row - block_first] + length, tile_length(length), row,
-            1);
+        add(starts[row - block_first], plus(starts[row - block_first], length), tile_length(length),
+            row, 1);
       }
     }
   }
@@ -130,11 +136,12 @@ class LaneQuery {
         read_slices(tile->first_row, last);
         break;
       }
-      const int64_t start_ns = lane_.first_ns + (static_cast<int64_t>(tile->bucket) << level.shift);
+      const int64_t start_ns = plus(
+          lane_.first_ns, static_cast<int64_t>(static_cast<uint64_t>(tile->bucket) << level.shift));
       const int64_t covered_ns =
           static_cast<int64_t>((static_cast<uint64_t>(tile->busy) << level.shift) >> 8);
       // The bucket's own start stands for the start of its first slice: exact to less than a pixel.
-      add(start_ns, start_ns + std::max<int64_t>(covered_ns, 1), tile->longest,
+      add(start_ns, plus(start_ns, std::max<int64_t>(covered_ns, 1)), tile->longest,
           lane_.first_row + std::min<uint64_t>(tile->longest_row, lane_.rows - 1),
           next - tile->first_row);
     }

@@ -14,25 +14,29 @@
 namespace {
 
 // The importer wants a name that it knows, in a folder of its own.
-const std::string& folder() {
-  static const std::string path = [] {
-    const auto made =
-        std::filesystem::temp_directory_path() / ("sqlite-fuzz-" + std::to_string(::getpid()));
-    std::filesystem::create_directories(made);
-    std::atexit([] {
-      std::error_code ignored;
-      std::filesystem::remove_all(folder(), ignored);
-    });
-    return made.string();
-  }();
-  return path;
-}
+class WorkFolder {
+ public:
+  WorkFolder()
+      : path_(std::filesystem::temp_directory_path() /
+              ("sqlite-fuzz-" + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(path_);
+  }
+  ~WorkFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  std::string path(const char* name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace stepscope;
-  const std::string path = folder() + "/ascend_pytorch_profiler_0.db";
+  static const WorkFolder folder;
+  const std::string path = folder.path("ascend_pytorch_profiler_0.db");
   std::ofstream(path, std::ios::binary | std::ios::trunc)
       .write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
   const AscendDbImporter importer;
@@ -50,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const ImportContext context{progress, 1, 0};
   RankBuilder rank;
   if (!importer.import(candidate, context, rank)) return 0;
-  auto writer = StoreWriter::create(folder() + "/store", 1);
+  auto writer = StoreWriter::create(folder.path("store"), 1);
   if (writer && !(*writer)->add_rank(0, rank, 1)) std::abort();
   return 0;
 }

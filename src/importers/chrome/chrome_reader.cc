@@ -226,6 +226,7 @@ std::string join_properties(std::string head, std::string_view tail) {
   if (head.empty()) return {};
   while (!head.empty() && (head.back() == ',' || static_cast<unsigned char>(head.back()) <= ' '))
     head.pop_back();
+  if (head.empty()) head = "{";
   size_t at = 0;
   while (at < tail.size() && (tail[at] == ',' || static_cast<unsigned char>(tail[at]) <= ' ')) ++at;
   const std::string_view rest = tail.substr(at);

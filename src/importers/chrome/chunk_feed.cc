@@ -24,6 +24,8 @@ size_t skip_blank(std::string_view text, size_t at) {
 // written without escaping).
 HeadState find_events_by_words(std::string_view text, size_t& key_position, size_t& begin) {
   constexpr std::string_view kKey = "\"traceEvents\"";
+  const size_t start = skip_blank(text, text.starts_with("\xEF\xBB\xBF") ? 3 : 0);
+  if (start >= text.size() || text[start] != '{') return HeadState::kNotThere;
   for (size_t at = text.find(kKey); at != std::string_view::npos; at = text.find(kKey, at + 1)) {
     const size_t colon = skip_blank(text, at + kKey.size());
     const size_t bracket = skip_blank(text, colon + 1);

@@ -30,8 +30,8 @@ class ObjectWalker {
   ObjectWalker(const IndexedText& source, size_t at) : source_(&source), at_(at) {}
 
   Step next(std::string_view& key, std::string_view& value) {
-    const IndexedText& s = *source_;
     if (finished_) return Step::kDone;
+    const IndexedText& s = *source_;
     if (at_ + 2 >= s.count) return last_step();
     const char* cursor = skip_blank(s.text + s.positions[at_] + 1);
     if (*cursor == '}') return finish(at_ + 1);

@@ -106,7 +106,8 @@ class DeflateSource final : public PackedSource {
     return true;
   }
 
-  inflate_state state_;
+  // Zeroed, because damaged data may refer to text before its beginning, which is read from here.
+  inflate_state state_{};
   bool gzip_;
   bool finished_ = false;
 };
