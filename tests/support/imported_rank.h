@@ -12,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include "importers/importer.h"
-#include "tests/support/imported_store.h"
 #include "store/store_reader.h"
 #include "tests/support/imported_store.h"
 
