@@ -1,5 +1,6 @@
 #include "base/decimal.h"
 
+#include <charconv>
 #include <limits>
 
 namespace stepscope {
@@ -92,6 +93,13 @@ std::optional<int64_t> parse_times(std::string_view text, int64_t factor) {
     return std::nullopt;
   }
   return finish(*number, number->digits * factor, number->exponent);
+}
+
+std::optional<double> parse_double(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
 }
 
 }  // namespace stepscope

@@ -28,6 +28,10 @@ inline std::optional<int64_t> parse_integer(std::string_view text) { return pars
 // ("1187.9814453125" x 1048576), rounded half away from zero. Exact up to 18 fractional digits.
 std::optional<int64_t> parse_times(std::string_view text, int64_t factor);
 
+// A number where a double is exact enough: ratios, bandwidths, samples. nullopt for anything but a
+// number.
+std::optional<double> parse_double(std::string_view text);
+
 }  // namespace stepscope
 
 #endif  // STEPSCOPE_BASE_DECIMAL_H_

@@ -1,7 +1,6 @@
 #include "store/rank_writer.h"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <set>
 
@@ -159,7 +158,7 @@ class SmallTables {
                      });
     TableWriter table(store_, Table::kCounters, position_);
     for (const CounterRecord& counter : counters) {
-      table.row({counter.track, counter.ts_ns, std::bit_cast<int64_t>(counter.value)});
+      table.row({counter.track, counter.ts_ns, float_bits(counter.value)});
     }
     return table.finish();
   }

@@ -4,6 +4,7 @@
 #ifndef STEPSCOPE_STORE_SCHEMA_H_
 #define STEPSCOPE_STORE_SCHEMA_H_
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -14,6 +15,9 @@ namespace stepscope {
 
 inline constexpr int kSchemaVersion = 1;
 inline constexpr int64_t kNull = std::numeric_limits<int64_t>::min();  // NULL in any stored column
+
+// A double as it is stored. Minus zero has the bits of kNull, so it is stored as zero.
+inline int64_t float_bits(double value) { return value == 0 ? 0 : std::bit_cast<int64_t>(value); }
 
 enum class Type : uint8_t {
   kInt64,

@@ -86,6 +86,8 @@ struct ArgsCache {
 
 class StoreReader {
  public:
+  static constexpr uint32_t kMaxSources = 16;  // args name their source in four bits
+
   static Result<std::shared_ptr<StoreReader>> open(const std::string& path);
 
   const std::string& path() const { return path_; }

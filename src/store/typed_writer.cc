@@ -1,6 +1,5 @@
 #include "store/typed_writer.h"
 
-#include <bit>
 #include <unordered_map>
 
 #include "store/slice_writer.h"
@@ -115,8 +114,8 @@ Status TypedWriter::write_communications() {
                detail.group_size, detail.sequence, detail.bytes, detail.elements,
                text(detail.data_type), text(detail.algorithm), detail.src_rank, detail.dst_rank,
                text(detail.transport), text(detail.link),
-               detail.bandwidth < 0 ? kNull : std::bit_cast<int64_t>(detail.bandwidth),
-               detail.wait_ns, detail.transit_ns, of});
+               detail.bandwidth < 0 ? kNull : float_bits(detail.bandwidth), detail.wait_ns,
+               detail.transit_ns, of});
   }
   return table.finish();
 }

@@ -122,8 +122,15 @@ std::vector<std::string> ImportedRank::source_texts(std::string_view table,
 std::vector<double> ImportedRank::source_reals(std::string_view table,
                                                std::string_view column) const {
   std::vector<double> values;
-  for (const int64_t bits : source_integers(table, column)) {
-    values.push_back(std::bit_cast<double>(bits));
+  const SourceTableView* view = find(table);
+  if (view == nullptr) return values;
+  for (const auto& info : view->columns) {
+    if (info.name != column) continue;
+    EXPECT_NE(info.type, Type::kText) << table << "." << column << " is text";
+    for (const int64_t value : source_integers(table, column)) {
+      values.push_back(info.type == Type::kFloat64 ? std::bit_cast<double>(value)
+                                                   : static_cast<double>(value));
+    }
   }
   return values;
 }

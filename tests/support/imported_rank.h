@@ -12,8 +12,8 @@
 #include <gtest/gtest.h>
 
 #include "importers/importer.h"
-#include "importers/testing/imported_store.h"
 #include "store/store_reader.h"
+#include "tests/support/imported_store.h"
 
 namespace stepscope::testing {
 

@@ -1,5 +1,4 @@
 // Tables of a database that are kept as they are, and the order in which everything is read.
-#include <bit>
 
 #include "importers/ascend_db/db_reader.h"
 
@@ -52,7 +51,7 @@ int64_t keep_database_table(const SqliteFile& file, const std::string& table,
       } else if (types[i] == Type::kInt64) {
         value = row.integer(at);
       } else if (types[i] == Type::kFloat64) {
-        value = std::bit_cast<int64_t>(row.number(at).value_or(0));
+        value = float_bits(row.number(at).value_or(0));
       } else {
         value = rank.strings.intern(row.text(at));
       }

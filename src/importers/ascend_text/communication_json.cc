@@ -3,7 +3,6 @@
 //   {"step50": {"p2p": {}, "collective": {"<op>@<group>": {"Communication Time Info": {...},
 //     "Communication Bandwidth Info": {"SDMA": {...}}}, "Total Op Info": {...}}}}
 //   {"step50": {"collective": {"allreduce-top1@<group>": {"0-1": {"Transport Type": ...}}}}}
-#include <bit>
 
 #include "base/decimal.h"
 #include "base/file.h"
@@ -52,7 +51,7 @@ class LooseTable {
   static int64_t value_of(const json& cell, Type type, RankBuilder& rank) {
     if (cell.is_null()) return kNull;
     if (type == Type::kInt64) return cell.get<int64_t>();
-    if (type == Type::kFloat64) return std::bit_cast<int64_t>(cell.get<double>());
+    if (type == Type::kFloat64) return float_bits(cell.get<double>());
     if (cell.is_string()) return rank.strings.intern(cell.get_ref<const std::string&>());
     return rank.strings.intern(cell.dump(-1, ' ', false, json::error_handler_t::replace));
   }

@@ -89,7 +89,7 @@ int64_t widen(int64_t value, Type from, Type to, RankBuilder& rank) {
   if (value == kNull || from == to) return value;
   const double number =
       from == Type::kFloat64 ? std::bit_cast<double>(value) : static_cast<double>(value);
-  if (to == Type::kFloat64) return std::bit_cast<int64_t>(number);
+  if (to == Type::kFloat64) return float_bits(number);
   const std::string text = from == Type::kFloat64 ? std::to_string(number) : std::to_string(value);
   return rank.strings.intern(text);
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/decimal.h"
+#include "store/schema.h"
 
 namespace stepscope {
 
@@ -41,6 +42,13 @@ inline std::optional<int64_t> fast_integer(std::string_view text) {
     value = value * 10 + (c - '0');
   }
   return value;
+}
+
+// A whole number that may be quoted; kNull when it is none.
+inline int64_t number_or_null(std::string_view value) {
+  const bool quoted = value.size() >= 2 && value.front() == '"';
+  const auto number = fast_integer(quoted ? value.substr(1, value.size() - 2) : value);
+  return number ? *number : kNull;
 }
 
 }  // namespace stepscope

@@ -1,8 +1,6 @@
 #include "importers/common/csv_reader.h"
 
 #include <algorithm>
-#include <bit>
-#include <charconv>
 
 #include "base/decimal.h"
 #include "base/file.h"
@@ -20,13 +18,6 @@ std::string_view trim(std::string_view text) {
 }
 
 bool is_missing(std::string_view cell) { return cell.empty() || cell == "N/A"; }
-
-std::optional<double> parse_double(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 // Whether a double holds the number to more places than anybody measures: epoch microseconds with a
 // fraction are not such numbers, and are kept as text. The 17th digit of a ratio is noise of the
@@ -221,7 +212,7 @@ Status keep_csv(const std::string& path, std::string_view table_name, RankBuilde
       if (text && kept.type == Type::kInt64)
         value = parse_integer(*text).value_or(kNull);
       else if (text && kept.type == Type::kFloat64)
-        value = std::bit_cast<int64_t>(parse_double(*text).value_or(0));
+        value = float_bits(parse_double(*text).value_or(0));
       else if (text)
         value = rank.strings.intern(*text);
       kept.values.push_back(value);

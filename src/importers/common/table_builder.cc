@@ -1,7 +1,5 @@
 #include "importers/common/table_builder.h"
 
-#include <bit>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <vector>
@@ -65,13 +63,11 @@ void TableBuilder::row(std::initializer_list<int64_t> values) {
   }
 }
 
-int64_t TableBuilder::real(double value) { return std::bit_cast<int64_t>(value); }
+int64_t TableBuilder::real(double value) { return float_bits(value); }
 
 int64_t TableBuilder::real(std::string_view decimal) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(decimal.data(), decimal.data() + decimal.size(), value);
-  if (error != std::errc() || end != decimal.data() + decimal.size()) return kNull;
-  return real(value);
+  const auto value = parse_double(decimal);
+  return value ? real(*value) : kNull;
 }
 
 Status keep_json(const std::string& path, std::string_view table_name, RankBuilder& rank) {

@@ -1,6 +1,7 @@
 // Every kind of file of a MindInsight profiler folder, both generations of columns, and broken
 // ones, in small files made here.
 #include <cstring>
+#include <memory>
 
 #include <gtest/gtest.h>
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ constexpr double kHalfDigit = 0.0000501;  // EXPECTED.md rounds ms to four decim
 class MindinsightData : public ::testing::Test {
  protected:
   void SetUp() override {
-    root_ = testing::shared_data("mindinsight");
+    root_ = testing::shared_data_at("mindinsight");
     if (root_.empty()) GTEST_SKIP() << testing::kNoSharedData;
     resource_ = root_ + "/tests/utils/resource";
   }

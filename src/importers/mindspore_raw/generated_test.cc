@@ -1,6 +1,8 @@
 // Every kind of raw MindSpore file and every known defect, in small files made here.
+#include <algorithm>
 #include <cstring>
 #include <initializer_list>
+#include <memory>
 
 #include <gtest/gtest.h>
 

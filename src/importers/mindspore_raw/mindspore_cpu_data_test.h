@@ -16,7 +16,7 @@ namespace stepscope {
 class MindsporeCpuData : public ::testing::Test {
  protected:
   void SetUp() override {
-    root_ = testing::shared_data("mindspore_cpu");
+    root_ = testing::shared_data_at("mindspore_cpu");
     if (root_.empty()) GTEST_SKIP() << testing::kNoSharedData;
     auto expected = read_json_file(root_ + "/expected.json");
     ASSERT_TRUE(expected.ok()) << expected.error().message();
