@@ -22,7 +22,7 @@ struct Carry {
   uint64_t in_string = 0;    // all ones while inside a string
   bool escape = false;       // the last byte was an escaping backslash
   uint64_t outer = 1;        // the last byte may stand before a string
-  bool ends_string = false;  // the last byte is a quote that ends a string
+  uint64_t ends_string = 0;  // 1: the last byte is a quote that ends a string
 };
 
 bool is_escape(char c) {
@@ -76,6 +76,14 @@ inline uint32_t* write_positions(uint64_t bits, uint32_t base, uint32_t* out) {
   return end;
 }
 
+// `late`: the quote at the end of the block before has text behind it.
+__attribute__((noinline)) void note_marks(uint64_t bits, bool late, uint32_t block,
+                                          std::vector<uint32_t>& marks) {
+  if (late) marks.push_back(block - 1);
+  for (; bits != 0; bits &= bits - 1)
+    marks.push_back(block + static_cast<uint32_t>(std::countr_zero(bits)));
+}
+
 template <typename Classify, typename PrefixXor>
 inline __attribute__((always_inline)) size_t index_text(const char* text, size_t size,
                                                         uint32_t* out, Classify classify,
@@ -112,10 +120,9 @@ inline __attribute__((always_inline)) size_t index_text(const char* text, size_t
     const uint64_t bad = (begins & ~(outer << 1 | carry.outer)) |
                          (ends & ~(outer >> 1 | 1ull << 63)) | (masks.control & in_string) |
                          (bad_escapes & in_string);
-    if (carry.ends_string && !(outer & 1)) marks.push_back(static_cast<uint32_t>(block) - 1);
-    for (uint64_t rest = bad; rest != 0; rest &= rest - 1) {
-      marks.push_back(static_cast<uint32_t>(block) + static_cast<uint32_t>(std::countr_zero(rest)));
-    }
+    const uint64_t late = carry.ends_string & ~outer;
+    if ((bad | late) != 0) [[unlikely]]
+      note_marks(bad, late != 0, static_cast<uint32_t>(block), marks);
     carry.outer = outer >> 63;
     carry.ends_string = ends >> 63;
     carry.in_string = static_cast<uint64_t>(static_cast<int64_t>(in_string) >> 63);
@@ -154,18 +161,25 @@ size_t index_portable(const char* text, size_t size, uint32_t* out, std::vector<
 #if defined(__x86_64__)
 #define STEPSCOPE_AVX2 __attribute__((target("avx2,pclmul,bmi,bmi2,lzcnt,popcnt")))
 
-STEPSCOPE_AVX2 inline uint64_t equal_bits(__m256i low, __m256i high, char c) {
-  const __m256i wanted = _mm256_set1_epi8(c);
-  const auto low_bits = static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, wanted)));
-  const auto high_bits =
-      static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, wanted)));
-  return low_bits | static_cast<uint64_t>(high_bits) << 32;
+STEPSCOPE_AVX2 inline uint64_t join_bits(__m256i low, __m256i high) {
+  return static_cast<uint32_t>(_mm256_movemask_epi8(low)) |
+         static_cast<uint64_t>(static_cast<uint32_t>(_mm256_movemask_epi8(high))) << 32;
+}
+
+STEPSCOPE_AVX2 inline __m256i equal_to(__m256i bytes, char c) {
+  return _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(c));
 }
 
 // Bytes up to and including `c`, as unsigned numbers.
-STEPSCOPE_AVX2 inline uint64_t up_to_bits(__m256i low, __m256i high, char c) {
-  const __m256i limit = _mm256_set1_epi8(c);
-  return equal_bits(_mm256_max_epu8(low, limit), _mm256_max_epu8(high, limit), c);
+STEPSCOPE_AVX2 inline __m256i up_to(__m256i bytes, char c) {
+  return equal_to(_mm256_max_epu8(bytes, _mm256_set1_epi8(c)), c);
+}
+
+// Classes are united as vectors: taking bits out of a register is what costs.
+STEPSCOPE_AVX2 inline __m256i is_structural(__m256i bytes) {
+  const __m256i folded = _mm256_or_si256(bytes, _mm256_set1_epi8(kBracketBit));
+  return _mm256_or_si256(_mm256_or_si256(equal_to(folded, '{'), equal_to(folded, '}')),
+                         _mm256_or_si256(equal_to(bytes, ':'), equal_to(bytes, ',')));
 }
 
 STEPSCOPE_AVX2 size_t index_avx2(const char* text, size_t size, uint32_t* out,
@@ -173,14 +187,11 @@ STEPSCOPE_AVX2 size_t index_avx2(const char* text, size_t size, uint32_t* out,
   const auto classify = [](const char* block) STEPSCOPE_AVX2 {
     const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(block));
     const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(block + 32));
-    const __m256i fold = _mm256_set1_epi8(kBracketBit);
-    const __m256i folded_low = _mm256_or_si256(low, fold);
-    const __m256i folded_high = _mm256_or_si256(high, fold);
-    return Masks{equal_bits(low, high, '"'), equal_bits(low, high, '\\'),
-                 equal_bits(folded_low, folded_high, '{') |
-                     equal_bits(folded_low, folded_high, '}') | equal_bits(low, high, ':') |
-                     equal_bits(low, high, ','),
-                 up_to_bits(low, high, ' '), up_to_bits(low, high, ' ' - 1)};
+    return Masks{join_bits(equal_to(low, '"'), equal_to(high, '"')),
+                 join_bits(equal_to(low, '\\'), equal_to(high, '\\')),
+                 join_bits(is_structural(low), is_structural(high)),
+                 join_bits(up_to(low, ' '), up_to(high, ' ')),
+                 join_bits(up_to(low, ' ' - 1), up_to(high, ' ' - 1))};
   };
   const auto prefix_xor = [](uint64_t quotes) STEPSCOPE_AVX2 {
     const __m128i product = _mm_clmulepi64_si128(_mm_set_epi64x(0, static_cast<int64_t>(quotes)),
