@@ -14,24 +14,24 @@ namespace stepscope {
 
 // Digits of up to 15 places, optionally a '.' and up to three more: microseconds to nanoseconds.
 inline std::optional<int64_t> fast_us_as_ns(std::string_view text) {
-  constexpr int64_t kShift[4] = {1000, 100, 10, 1};
+  constexpr uint64_t kShift[4] = {1000, 100, 10, 1};
   const size_t size = text.size();
   if (size > 19) return parse_us_as_ns(text);  // 15 digits, '.', 3 digits; more could overflow
-  int64_t value = 0;
+  uint64_t value = 0;
   size_t at = 0;
   while (at < size && static_cast<unsigned char>(text[at] - '0') < 10)
-    value = value * 10 + (text[at++] - '0');
+    value = value * 10 + static_cast<unsigned char>(text[at++] - '0');
   const size_t digits = at;
   size_t fraction = 0;
   if (at < size && text[at] == '.') {
     ++at;
     while (at < size && static_cast<unsigned char>(text[at] - '0') < 10) {
-      value = value * 10 + (text[at++] - '0');
+      value = value * 10 + static_cast<unsigned char>(text[at++] - '0');
       ++fraction;
     }
   }
   if (at != size || digits == 0 || digits > 15 || fraction > 3) return parse_us_as_ns(text);
-  return value * kShift[fraction];
+  return static_cast<int64_t>(value * kShift[fraction]);
 }
 
 inline std::optional<int64_t> fast_integer(std::string_view text) {
