@@ -140,7 +140,14 @@ def measure(command: list[str], timeout_s: float) -> tuple[Measurement, str]:
 
 
 def count_in_store(program: pathlib.Path, store: pathlib.Path) -> int:
-    command = [str(program), "query", str(store), "SELECT count(*) FROM slices WHERE flags & 4 = 0", "--format", "csv"]
+    command = [
+        str(program),
+        "query",
+        str(store),
+        "SELECT count(*) FROM slices WHERE flags & 4 = 0",
+        "--format",
+        "csv",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise ToolError(f"query failed: {last_line(done.stderr)}")
