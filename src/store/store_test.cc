@@ -322,9 +322,11 @@ TEST_F(DamagedStore, PlacesOutsideTheFileAreRefused) {
       [](Entries& e, StoreFooter&) { e[0].offset = ~0ull; },
       [](Entries& e, StoreFooter&) { e[0].bytes = ~0ull; },
       [](Entries& e, StoreFooter&) { e[0].rows = ~0ull; },
-      [](Entries& e, StoreFooter&) {
-        e[0].rows = ~0ull;  // the number of blocks wraps around to 0
-        e[0].bytes = 0;
+      [](Entries& e, StoreFooter&) {  // an empty table: the number of blocks wraps around to 0
+        for (SectionEntry& entry : e) {
+          const bool is_queue = entry.table == static_cast<uint16_t>(Table::kQueues);
+          if (entry.kind == SectionKind::kColumn && is_queue) entry.rows = ~0ull;
+        }
       },
       [](Entries& e, StoreFooter&) { e[0].rank = 7; },
       [](Entries& e, StoreFooter&) { e[0].table = 99; },
