@@ -8,7 +8,7 @@
 
 namespace stepscope {
 
-// Reads the result to its end. A copy of every value, and about 10 ns for each text.
+// Reads the result to its end. A copy of every value, and one hash for each text.
 Result<TableData> read_query_columns(QueryResult& result);
 
 }  // namespace stepscope

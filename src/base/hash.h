@@ -21,7 +21,7 @@ inline uint64_t load64(const char* p) {
   return value;
 }
 
-// About 0.1 ns per byte for long strings; 2 ns for short ones.
+// One multiplication per 16 bytes.
 inline uint64_t hash_bytes(std::string_view text) {
   constexpr uint64_t kOdd1 = 0x9E3779B97F4A7C15ULL;
   constexpr uint64_t kOdd2 = 0xD6E8FEB86659FD93ULL;

@@ -2,7 +2,7 @@
 // ENUM types for the columns that queries group by.
 //
 // Nothing is copied: a DuckDB string of more than 12 bytes is a length, a prefix and a pointer.
-// Building the table costs about 10 ns a string and happens on the first use.
+// Building the table costs one pass over the strings and happens on the first use.
 #ifndef STEPSCOPE_QUERY_STORE_STRINGS_H_
 #define STEPSCOPE_QUERY_STORE_STRINGS_H_
 

@@ -4,7 +4,7 @@
 // A block stores min(block) as its base and every value as an unsigned offset of 0 to 8 whole
 // bytes, so a constant block has no data at all, a block of near-sorted times takes 4 bytes a row,
 // and any row is one load away. NULL is offset 0 in a block that has NULLs (its base is then one
-// below the smallest value). Decoding is a loop without branches: 0.2 to 0.5 ns a row.
+// below the smallest value). Decoding is a loop without branches.
 #ifndef STEPSCOPE_STORE_COLUMN_CODEC_H_
 #define STEPSCOPE_STORE_COLUMN_CODEC_H_
 

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/hash.h"
 #include "base/parallel.h"
 #include "store/rank_links.h"
 #include "store/slice_writer.h"
@@ -239,16 +240,19 @@ class SmallTables {
     entry.rank = position_;
     for (const auto& mirror : rank_.mirrors) {
       std::vector<MirrorFrame> index;
+      uint32_t checksum = 0;
       for (const auto& frame : mirror.frames) {
         auto place = store_.append_extent(std::as_bytes(std::span(frame.compressed)));
         if (!place) return std::move(place.error());
+        checksum = crc32c(frame.compressed.data(), frame.compressed.size(), checksum);
         index.push_back({frame.text_offset, *place, frame.text_bytes,
                          static_cast<uint32_t>(frame.compressed.size())});
       }
       entry.kind = SectionKind::kMirrorIndex;
       entry.table = static_cast<uint16_t>(mirror.source);
       entry.rows = index.size();
-      if (auto status = store_.append_section(entry, std::as_bytes(std::span(index))); !status)
+      if (auto status = store_.append_section(entry, std::as_bytes(std::span(index)), checksum);
+          !status)
         return status;
     }
     if (rank_.own_args().empty()) return {};

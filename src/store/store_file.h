@@ -46,7 +46,7 @@ struct SectionEntry {
   uint16_t column;  // column number
   uint16_t reserved;
   uint32_t rank;      // position of the rank in the run, not its number
-  uint32_t checksum;  // CRC-32C of the section's bytes (for columns: of the entries)
+  uint32_t checksum;  // CRC-32C of the data the section points at, then of its own bytes
   uint64_t offset;
   uint64_t bytes;
   uint64_t rows;

@@ -316,6 +316,27 @@ TEST_F(DamagedStore, VerifyFindsFlippedData) {
   EXPECT_FALSE((*store)->verify());
 }
 
+// Every byte of every column's data, not only the index of its blocks.
+TEST_F(DamagedStore, VerifyFindsFlippedColumnData) {
+  std::vector<SectionEntry> directory(footer().section_count);
+  std::memcpy(directory.data(), bytes_.data() + footer().directory_offset,
+              directory.size() * sizeof(SectionEntry));
+  int flipped = 0;
+  for (const SectionEntry& section : directory) {
+    if (section.kind != SectionKind::kColumn || section.bytes == 0) continue;
+    BlockEntry block;
+    std::memcpy(&block, bytes_.data() + section.offset, sizeof block);
+    if (block.width() == 0) continue;
+    std::string changed = bytes_;
+    changed[block.offset()] ^= 1;
+    auto store = open(changed);
+    ASSERT_TRUE(store);
+    EXPECT_FALSE((*store)->verify());
+    ++flipped;
+  }
+  EXPECT_GT(flipped, 3);
+}
+
 TEST_F(DamagedStore, PlacesOutsideTheFileAreRefused) {
   using Entries = std::vector<SectionEntry>;
   const std::function<void(Entries&, StoreFooter&)> changes[] = {

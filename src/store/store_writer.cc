@@ -49,8 +49,9 @@ Result<uint64_t> StoreWriter::append_extent(std::span<const std::byte> bytes) {
   return offset;
 }
 
-Status StoreWriter::append_section(SectionEntry entry, std::span<const std::byte> bytes) {
-  entry.checksum = crc32c(bytes.data(), bytes.size());
+Status StoreWriter::append_section(SectionEntry entry, std::span<const std::byte> bytes,
+                                   uint32_t data_checksum) {
+  entry.checksum = crc32c(bytes.data(), bytes.size(), data_checksum);
   entry.bytes = bytes.size();
   auto offset = append_extent(bytes);
   if (!offset) return std::move(offset.error());
@@ -130,6 +131,7 @@ void ColumnWriter::encode() {
 void ColumnWriter::flush() {
   uint64_t place = 0;
   if (!pending_.empty()) {
+    data_checksum_ = crc32c(pending_.data(), pending_.size(), data_checksum_);
     pending_.append(kBlockTailBytes, '\0');
     auto offset = store_->append_extent(std::as_bytes(std::span(pending_)));
     if (!offset && status_.ok()) status_ = std::move(offset.error());
@@ -147,7 +149,7 @@ Status ColumnWriter::finish() {
   flush();
   if (!status_.ok()) return status_;
   entry_.rows = rows_;
-  return store_->append_section(entry_, std::as_bytes(std::span(blocks_)));
+  return store_->append_section(entry_, std::as_bytes(std::span(blocks_)), data_checksum_);
 }
 
 TableWriter::TableWriter(StoreWriter& store, Table table, uint32_t rank) {

@@ -40,8 +40,10 @@ class StoreWriter {
 
   // Appends bytes and returns where they are. Thread-safe.
   Result<uint64_t> append_extent(std::span<const std::byte> bytes);
-  // Appends bytes as a section of their own.
-  Status append_section(SectionEntry entry, std::span<const std::byte> bytes);
+  // Appends bytes as a section of their own. `data_checksum` is that of the extents the section
+  // points at, so that the section's checksum covers them too.
+  Status append_section(SectionEntry entry, std::span<const std::byte> bytes,
+                        uint32_t data_checksum = 0);
   // Adds the rank's new strings to the run's and to the map between the two. Thread-safe.
   void merge_strings(const StringPool& rank_strings, StringRemap& remap);
 
@@ -81,6 +83,7 @@ class ColumnWriter {
   std::vector<BlockEntry> blocks_;
   size_t first_pending_ = 0;  // blocks from here on still have offsets relative to pending_
   std::string pending_;
+  uint32_t data_checksum_ = 0;  // of all blocks' data, in order
   Status status_;
   std::unique_ptr<int64_t[]> buffer_ = std::make_unique_for_overwrite<int64_t[]>(kBlockRows);
 };

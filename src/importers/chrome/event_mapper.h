@@ -1,7 +1,7 @@
 // EventMapper: turns the fields of one event into records of the model. One per worker thread; it
 // owns the worker's strings and tracks and fills the StagedChunk it is pointed at.
 //
-// This is the hot path of an import: about 120 ns for a kernel with all its args. It allocates only
+// This is the hot path of an import. It allocates only
 // when it meets a new string, track or category.
 #ifndef STEPSCOPE_IMPORTERS_CHROME_EVENT_MAPPER_H_
 #define STEPSCOPE_IMPORTERS_CHROME_EVENT_MAPPER_H_
