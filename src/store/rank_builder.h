@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -101,7 +102,10 @@ struct KernelDetail {
   uint32_t communication =
       kNoDetail;  // index of a CommunicationDetail when the kernel is a collective
   WorkClass work_class = WorkClass::kCompute;
+  // Named padding: equal details are found by comparing bytes, and padding has any value.
+  uint8_t unused[7] = {};
 };
+static_assert(std::has_unique_object_representations_v<KernelDetail>);
 
 struct OpDetail {
   int64_t sequence = kNull;
@@ -113,7 +117,7 @@ struct OpDetail {
   StringId module = kNoString;
   uint32_t communication = kNoDetail;  // for operators that are host calls of a collective
 };
-static_assert(sizeof(OpDetail) == 40);
+static_assert(std::has_unique_object_representations_v<OpDetail>);
 
 struct CommunicationDetail {
   int64_t sequence = kNull;

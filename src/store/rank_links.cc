@@ -1,7 +1,6 @@
 #include "store/rank_links.h"
 
 #include <algorithm>
-#include <bit>
 #include <set>
 
 #include "base/parallel.h"
@@ -9,39 +8,40 @@
 namespace stepscope {
 namespace {
 
-// The high half of the product: the low bits alone would put all multiples of 2^k on one slot.
-size_t slot_of(PackedId id, size_t mask) {
-  return static_cast<size_t>(id * 0x9E3779B97F4A7C15ull >> 32) & mask;
-}
-
 // How many slices are looked at around a moment before giving up: bounds the cost of inputs with a
 // million slices that start at the same time or are nested in each other.
 constexpr int kSearchLimit = 4096;
 
 }  // namespace
 
-IdIndex::IdIndex(size_t expected)
-    : slots_(std::bit_ceil(expected * 3 / 2 + 16)), mask_(slots_.size() - 1) {}
+IdIndex::IdIndex(size_t expected) : slots_(expected + expected / 4 + 16) {}
+
+// The product spreads neighbouring ids and multiples of 2^k alike; its high half, scaled to the
+// number of slots, needs no power of two.
+size_t IdIndex::slot_of(PackedId id) const {
+  const uint64_t spread = (id * 0x9E3779B97F4A7C15ull) >> 32;
+  return static_cast<size_t>(spread * slots_.size() >> 32);
+}
 
 bool IdIndex::insert(PackedId id, uint32_t slice) {
-  size_t slot = slot_of(id, mask_);
+  size_t slot = slot_of(id);
   while (slots_[slot].id != kNoId) {
     if (slots_[slot].id == id) return false;
-    slot = (slot + 1) & mask_;
+    slot = next(slot);
   }
   slots_[slot] = {id, slice};
   return true;
 }
 
 void IdIndex::replace(PackedId id, uint32_t slice) {
-  size_t slot = slot_of(id, mask_);
-  while (slots_[slot].id != id) slot = (slot + 1) & mask_;
+  size_t slot = slot_of(id);
+  while (slots_[slot].id != id) slot = next(slot);
   slots_[slot].slice = slice;
 }
 
 uint32_t IdIndex::find(PackedId id) const {
   if (id == kNoId) return kNoSlice;
-  for (size_t slot = slot_of(id, mask_); slots_[slot].id != kNoId; slot = (slot + 1) & mask_) {
+  for (size_t slot = slot_of(id); slots_[slot].id != kNoId; slot = next(slot)) {
     if (slots_[slot].id == id) return slots_[slot].slice;
   }
   return kNoSlice;
@@ -176,9 +176,9 @@ SlicePlace find_slice(const LaidOutRank& laid_out, TrackId track, int64_t ts_ns)
   return {track, index};
 }
 
-std::vector<Flow> join_flows(LaidOutRank& laid_out, const RankLinks& links) {
+void join_flows(LaidOutRank& laid_out, const RankLinks& links,
+                const std::function<void(const Flow&)>& take) {
   RankBuilder& rank = *laid_out.rank;
-  std::vector<Flow> flows;
 
   // Arrows that slices carry themselves: start flag on the launching call, end flag on what it
   // launched.
@@ -203,8 +203,8 @@ std::vector<Flow> join_flows(LaidOutRank& laid_out, const RankLinks& links) {
         SliceRecord& launching = rank.slices(launch.track)[launch.index];
         starts -= !launching.reached_by_flow;
         launching.reached_by_flow = true;
-        flows.push_back({laid_out.row(launch.track, launch.index), laid_out.row(track, i),
-                         rank.launch_flow_kind});
+        take({laid_out.row(launch.track, launch.index), laid_out.row(track, i),
+              rank.launch_flow_kind});
       }
     }
     rank.quality.add(QualityCode::kFlowStartWithoutEnd, {}, starts);
@@ -254,15 +254,15 @@ std::vector<Flow> join_flows(LaidOutRank& laid_out, const RankLinks& links) {
       const SlicePlace place = find_slice(laid_out, record.track, record.ts_ns);
       if (!place.found()) missing_slice(record);
       if (record.phase != FlowPhase::kStart && from.found() && place.found()) {
-        flows.push_back({laid_out.row(from.track, from.index),
-                         laid_out.row(place.track, place.index), record.kind});
+        take({laid_out.row(from.track, from.index), laid_out.row(place.track, place.index),
+              record.kind});
       }
       // s -> t -> f is a chain; several ends of one start all point back to the start.
       if (record.phase != FlowPhase::kEnd) from = place;
     }
     first = last;
   }
-  return flows;
+  records.release();
 }
 
 int64_t StepFinder::step_at(int64_t ts_ns) {

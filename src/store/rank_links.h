@@ -4,6 +4,7 @@
 #define STEPSCOPE_STORE_RANK_LINKS_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/pod_vector.h"
@@ -37,7 +38,7 @@ struct LaidOutRank {
 
 // Open-addressing map from packed id to a slice; the first slice of an id wins, later ones are
 // counted. A slice is named by one number (the first row of its track plus its index there), which
-// keeps a slot at 8 bytes.
+// keeps a slot at 8 bytes; four of five slots are used.
 class IdIndex {
  public:
   explicit IdIndex(size_t expected);
@@ -53,8 +54,10 @@ class IdIndex {
     PackedId id = kNoId;
     uint32_t slice = kNoSlice;
   };
+  size_t slot_of(PackedId id) const;
+  size_t next(size_t slot) const { return slot + 1 == slots_.size() ? 0 : slot + 1; }
+
   std::vector<Slot> slots_;
-  size_t mask_;
 };
 
 struct RankLinks {
@@ -76,8 +79,10 @@ struct Flow {
   uint32_t to_row;
   StringId kind;
 };
-// Arrows from flow records and from the launch flags of slices.
-std::vector<Flow> join_flows(LaidOutRank& laid_out, const RankLinks& links);
+// Arrows from flow records and from the launch flags of slices, handed on one by one: there is one
+// for almost every kernel. Frees the flow records.
+void join_flows(LaidOutRank& laid_out, const RankLinks& links,
+                const std::function<void(const Flow&)>& take);
 
 // Step of a moment. Steps must be sorted by start.
 class StepFinder {

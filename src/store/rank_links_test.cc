@@ -128,7 +128,8 @@ class Flows : public ::testing::Test {
     LaidOutRank out = lay_out(rank_);
     const RankLinks links = index_links(out, 2);
     std::vector<std::pair<uint32_t, uint32_t>> rows;
-    for (const Flow& flow : join_flows(out, links)) rows.emplace_back(flow.from_row, flow.to_row);
+    join_flows(out, links,
+               [&](const Flow& flow) { rows.emplace_back(flow.from_row, flow.to_row); });
     return rows;
   }
 

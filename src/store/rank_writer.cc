@@ -96,9 +96,8 @@ class SmallTables {
         strings_(strings) {}
 
   Status write_all(const RankLinks& links) {
-    const std::vector<Flow> flows = join_flows(laid_out_, links);
     for (const Status& status :
-         {write_tracks(), write_steps(), write_flows(flows), write_counters(), write_memory(),
+         {write_tracks(), write_steps(), write_flows(links), write_counters(), write_memory(),
           write_queues(), write_sources(), write_source_tables(), write_args()}) {
       if (!status.ok()) return status;
     }
@@ -145,9 +144,10 @@ class SmallTables {
     return table.finish();
   }
 
-  Status write_flows(const std::vector<Flow>& flows) {
+  Status write_flows(const RankLinks& links) {
     TableWriter table(store_, Table::kFlows, position_);
-    for (const Flow& flow : flows) table.row({flow.from_row, flow.to_row, text(flow.kind)});
+    join_flows(laid_out_, links,
+               [&](const Flow& flow) { table.row({flow.from_row, flow.to_row, text(flow.kind)}); });
     return table.finish();
   }
 
@@ -179,6 +179,7 @@ class SmallTables {
                  event.total_reserved, event.total_active, event.duration_ns,
                  op.found() ? static_cast<int64_t>(laid_out_.row(op.track, op.index)) : kNull});
     }
+    memory.release();
     return table.finish();
   }
 
