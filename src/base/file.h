@@ -35,6 +35,7 @@ class InputFile {
   uint64_t size() const { return stamp_.bytes; }
   const FileStamp& stamp() const { return stamp_; }
   const std::string& path() const { return path_; }
+  int descriptor() const { return descriptor_; }
   // kChanged when size or modification time differ from those seen at open.
   Status check_unchanged() const;
 

@@ -7,6 +7,8 @@
 #include <isa-l/igzip_lib.h>
 #include <zstd.h>
 
+#include "base/cold_reader.h"
+
 namespace stepscope {
 namespace {
 
@@ -17,13 +19,25 @@ constexpr uint64_t kExpansionFreeBytes = 64ull << 20;
 
 class PlainSource final : public TextSource {
  public:
-  explicit PlainSource(InputFile file) : TextSource(std::move(file), false) {}
+  explicit PlainSource(InputFile file)
+      : TextSource(std::move(file), false), cold_(ColdReader::open(file_)) {}
 
   Result<size_t> read(char* into, size_t bytes) override {
+    if (cold_ != nullptr) {
+      const ptrdiff_t got = cold_->read(into, bytes);
+      if (got >= 0) {
+        file_position_ += static_cast<uint64_t>(got);
+        return static_cast<size_t>(got);
+      }
+      cold_.reset();  // the usual way may still work, and otherwise says why not
+    }
     auto got = file_.read_at(file_position_, into, bytes);
     if (got) file_position_ += *got;
     return got;
   }
+
+ private:
+  std::unique_ptr<ColdReader> cold_;
 };
 
 // Reads the packed file piece by piece for the two decoders below.
