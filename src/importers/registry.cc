@@ -6,17 +6,19 @@
 #include "importers/kineto/kineto_importer.h"
 #include "importers/mindinsight/mindinsight_importer.h"
 #include "importers/mindspore_raw/mindspore_raw_importer.h"
+#include "importers/native/native_importer.h"
 
 namespace stepscope {
 
 const std::vector<const Importer*>& importers() {
+  static const NativeImporter kNative;
   static const MindsporeRawImporter kMindsporeRaw;
   static const MindinsightImporter kMindinsight;
   static const AscendDbImporter kAscendDb;
   static const AscendTextImporter kAscendText;
   static const KinetoImporter kKineto;
-  static const std::vector<const Importer*> kAll = {&kMindsporeRaw, &kMindinsight, &kAscendDb,
-                                                    &kAscendText, &kKineto};
+  static const std::vector<const Importer*> kAll = {&kNative,   &kMindsporeRaw, &kMindinsight,
+                                                    &kAscendDb, &kAscendText,   &kKineto};
   return kAll;
 }
 

@@ -87,6 +87,12 @@ constexpr QualitySpec kSpecs[] = {
      "two places of the input that should agree do not", false},
     {kInvalidText, "invalid_text", "note", "text that is not UTF-8; the bytes were kept", false},
     {kWideInteger, "wide_integer", "note", "integers that do not fit 64 bits; kept as text", false},
+    {kEndedAbnormally, "ended_abnormally", "loss",
+     "the program ended without stopping the recording; all but its last second was read", false},
+    {kSourceLeftOut, "source_left_out", "note", "things that were to be recorded and could not be",
+     false},
+    {kNotHonoured, "not_honoured", "note",
+     "options of the recording that have no effect on this device", false},
     {kLimitReached, "limit_reached", "loss", "a safety limit of the reader was reached", false},
 };
 

@@ -52,6 +52,9 @@ enum class QualityCode : uint8_t {
   kInconsistentCounts,
   kInvalidText,
   kWideInteger,
+  kEndedAbnormally,
+  kSourceLeftOut,
+  kNotHonoured,
   kLimitReached,
 };
 

@@ -1,0 +1,228 @@
+// Recording from C and C++: ranges, marks, counters, arrows, steps.
+//
+//   #include <stepscope/record.h>               // link libstepscope_collector
+//
+//   stepscope_start("run", NULL);               // or Profiler / `stepscope record` from outside
+//   for (int step = 1; step <= 100; ++step) {
+//     stepscope_step(step);
+//     STEPSCOPE_SCOPE("forward");               // C++: from here to the end of the block
+//     ...
+//   }
+//   stepscope_stop();
+//
+// Cost of a range: two reads of the processor's time-stamp counter and 16 bytes written to a ring
+// of the thread's own. While nothing records: one load and one branch. Nothing here throws, blocks,
+// allocates or makes a system call on the way of a range; when the ring is full because the disk or
+// the budget is, the range is counted instead of kept. A thread's first range attaches the thread.
+//
+// C11 and C++11 and later.
+#ifndef STEPSCOPE_RECORD_H_
+#define STEPSCOPE_RECORD_H_
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#elif !defined(__aarch64__)
+#include <time.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define STEPSCOPE_API __attribute__((visibility("default")))
+
+// What a record is. The numbers are part of the raw format (docs/formats/raw.md).
+enum stepscope_kind {
+  STEPSCOPE_USER = 0,        // a range that the user named
+  STEPSCOPE_OPERATOR = 1,    // an operator of the framework
+  STEPSCOPE_MODULE = 2,      // a layer of the model
+  STEPSCOPE_PYTHON = 3,      // a Python function
+  STEPSCOPE_PIPELINE = 4,    // a stage of the input pipeline
+  STEPSCOPE_RUNTIME = 5,     // a call of the device's runtime
+  STEPSCOPE_COLLECTIVE = 6,  // a collective's host call
+  STEPSCOPE_MARK = 16,
+  STEPSCOPE_COUNTER = 17,
+  STEPSCOPE_FLOW_START = 18,
+  STEPSCOPE_FLOW_END = 19,
+  STEPSCOPE_STEP = 20,  // a step begins; ends the one before
+  STEPSCOPE_STEP_END = 21,
+  // Flags above the number:
+  STEPSCOPE_LONG = 1 << 14,   // a slot with the whole duration follows
+  STEPSCOPE_VALUES = 1 << 15  // a slot with two values follows
+};
+
+// A slot of the ring. `when` is the low 48 bits of the ticks at the start, above 16 bits of kind.
+typedef struct {
+  uint64_t when;
+  uint32_t duration;
+  uint32_t name;
+} stepscope_record;
+
+// One per thread. The owner writes `head` and what it points to; the writer thread writes `tail`.
+typedef struct stepscope_ring {
+  stepscope_record* records;
+  uint64_t mask;
+  uint64_t head;
+  uint64_t room_until;  // head may go up to here before `tail` must be looked at again
+  uint64_t not_recorded;
+  uint64_t unused[3];
+  uint64_t tail;  // on a cache line of its own
+} stepscope_ring;
+
+// 0 while nothing records.
+extern STEPSCOPE_API uint32_t stepscope_recording;
+extern STEPSCOPE_API __thread stepscope_ring* stepscope_thread_ring
+    __attribute__((tls_model("initial-exec")));
+
+// What may be chosen; a field that is 0 means the default. Set `size` to sizeof: later versions add
+// fields at the end.
+typedef struct {
+  size_t size;
+  int64_t rank;
+  uint32_t max_host_mb;         // memory of rings and buffers; default 256
+  uint32_t max_disk_mb;         // of this recording; default 10240
+  uint32_t min_free_mb;         // that the disk must keep; default 1024
+  uint32_t ring_kb;             // of each thread; default 4096, which are 262,144 records
+  uint32_t system_interval_ms;  // between samples of processor, memory, disk and network; 0: none
+} stepscope_options;
+
+// Opens a recording in `folder`, which must exist. Returns 0, or -1 when it cannot;
+// stepscope_last_error() then has the sentence, until this thread's next failure.
+STEPSCOPE_API int stepscope_start(const char* folder, const stepscope_options* options);
+// Writes what is left and closes the file. Returns the recording's figures as JSON (events,
+// not_recorded, threads, bytes, seconds, writer_cpu_seconds, stopped_by), valid until this thread's
+// next call; "{}" when nothing was recording.
+STEPSCOPE_API const char* stepscope_stop(void);
+STEPSCOPE_API const char* stepscope_last_error(void);
+
+// The id of a name, for as long as the process lives. Takes a lock; keep the id.
+STEPSCOPE_API uint32_t stepscope_name(const char* text, size_t length);
+// Something the run says about itself: `json` is any JSON value.
+STEPSCOPE_API void stepscope_metadata(const char* key, const char* json);
+// A step begins, and the one before ends. Steps are one sequence for the whole process.
+STEPSCOPE_API void stepscope_step(int64_t number);
+STEPSCOPE_API void stepscope_end_step(void);
+
+// The slow ways, not to be called directly.
+STEPSCOPE_API stepscope_ring* stepscope_attach_thread(void);
+STEPSCOPE_API int stepscope_make_room(stepscope_ring* ring, uint64_t slots);
+
+static inline uint64_t stepscope_ticks(void) {
+#if defined(__x86_64__)
+  return __rdtsc();
+#elif defined(__aarch64__)
+  uint64_t ticks;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+#else
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+#endif
+}
+
+static inline int stepscope_is_recording(void) {
+  return __atomic_load_n(&stepscope_recording, __ATOMIC_RELAXED) != 0;
+}
+
+// Puts one record and, with STEPSCOPE_VALUES in `kind`, two values behind it.
+static inline void stepscope_put(uint64_t start, uint64_t duration, uint32_t kind, uint32_t name,
+                                 uint64_t value1, uint64_t value2) {
+  stepscope_ring* ring = stepscope_thread_ring;
+  if (__builtin_expect(ring == NULL, 0)) {
+    ring = stepscope_attach_thread();
+    if (ring == NULL) return;
+  }
+  const uint64_t slots = 3;  // at most
+  uint64_t head = ring->head;
+  if (__builtin_expect(head + slots > ring->room_until, 0)) {
+    if (!stepscope_make_room(ring, slots)) return;
+  }
+  const uint64_t first = head++;
+  stepscope_record record;
+  record.name = name;
+  if (__builtin_expect(duration >= UINT32_MAX, 0)) {
+    kind |= STEPSCOPE_LONG;
+    stepscope_record* slot = &ring->records[head++ & ring->mask];
+    memcpy(slot, &duration, sizeof duration);
+    record.duration = UINT32_MAX;
+  } else {
+    record.duration = (uint32_t)duration;
+  }
+  if (kind & STEPSCOPE_VALUES) {
+    const uint64_t values[2] = {value1, value2};
+    memcpy(&ring->records[head++ & ring->mask], values, sizeof values);
+  }
+  record.when = start << 16 | kind;
+  ring->records[first & ring->mask] = record;
+  __atomic_store_n(&ring->head, head, __ATOMIC_RELEASE);
+}
+
+// A range that began at `start` (stepscope_ticks()) ends now.
+static inline void stepscope_range(uint64_t start, uint32_t kind, uint32_t name) {
+  stepscope_put(start, stepscope_ticks() - start, kind, name, 0, 0);
+}
+
+static inline void stepscope_mark(uint32_t name) {
+  if (stepscope_is_recording()) stepscope_put(stepscope_ticks(), 0, STEPSCOPE_MARK, name, 0, 0);
+}
+
+static inline void stepscope_counter(uint32_t name, double value) {
+  uint64_t bits;
+  if (!stepscope_is_recording()) return;
+  memcpy(&bits, &value, sizeof bits);
+  stepscope_put(stepscope_ticks(), 0, STEPSCOPE_COUNTER | STEPSCOPE_VALUES, name, bits, 0);
+}
+
+// The two ends of an arrow have the same name and id. An end belongs to the range around it.
+static inline void stepscope_flow(uint32_t kind, uint32_t name, uint64_t id) {
+  if (!stepscope_is_recording()) return;
+  stepscope_put(stepscope_ticks(), 0, kind | STEPSCOPE_VALUES, name, id, 0);
+}
+
+#ifdef __cplusplus
+}  // extern "C"
+
+namespace stepscope {
+
+// A range from here to the end of the block.
+class Scope {
+ public:
+  explicit Scope(uint32_t name, uint32_t kind = STEPSCOPE_USER)
+      : start_(stepscope_is_recording() ? stepscope_ticks() : 0), name_(name), kind_(kind) {}
+  // `name` is asked only while recording.
+  template <typename Name>
+  explicit Scope(Name name) : start_(0), name_(0), kind_(STEPSCOPE_USER) {
+    if (!stepscope_is_recording()) return;
+    name_ = name();
+    start_ = stepscope_ticks();
+  }
+  ~Scope() {
+    if (start_ != 0) stepscope_range(start_, kind_, name_);
+  }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  uint64_t start_;
+  uint32_t name_;
+  uint32_t kind_;
+};
+
+}  // namespace stepscope
+
+#define STEPSCOPE_JOIN_(a, b) a##b
+#define STEPSCOPE_JOIN(a, b) STEPSCOPE_JOIN_(a, b)
+// The name must be a literal: its id is looked up once for each place in the program.
+#define STEPSCOPE_SCOPE(name)                                              \
+  const ::stepscope::Scope STEPSCOPE_JOIN(stepscope_scope_, __LINE__)([] { \
+    static const uint32_t kName = stepscope_name(name, sizeof(name) - 1);  \
+    return kName;                                                          \
+  })
+#endif
+
+#endif  // STEPSCOPE_RECORD_H_

@@ -1,0 +1,76 @@
+// record.h's functions that are not inline. The edge to foreign code: nothing is thrown across it.
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include "base/json_text.h"
+#include "collector/process.h"
+#include "stepscope/record.h"
+
+namespace {
+
+using stepscope::Process;
+
+// A buffer of a fixed size: storing the sentence must not fail.
+thread_local char last_error[1024];
+
+int fail(const std::string& sentence) {
+  last_error[sentence.copy(last_error, sizeof last_error - 1)] = '\0';
+  return -1;
+}
+
+uint64_t or_default(uint64_t value, uint64_t fallback) { return value == 0 ? fallback : value; }
+
+}  // namespace
+
+int stepscope_start(const char* folder, const stepscope_options* options) try {
+  stepscope_options chosen{};
+  // An older caller knows fewer fields.
+  if (options != nullptr) std::memcpy(&chosen, options, std::min(options->size, sizeof chosen));
+  stepscope::RecorderOptions recorder;
+  recorder.folder = folder;
+  recorder.rank = chosen.rank;
+  recorder.max_host_bytes = or_default(chosen.max_host_mb, recorder.max_host_bytes >> 20) << 20;
+  recorder.max_disk_bytes = or_default(chosen.max_disk_mb, recorder.max_disk_bytes >> 20) << 20;
+  recorder.min_free_bytes = or_default(chosen.min_free_mb, recorder.min_free_bytes >> 20) << 20;
+  recorder.ring_bytes = or_default(chosen.ring_kb, recorder.ring_bytes >> 10) << 10;
+  const stepscope::Status started = Process::instance().start(std::move(recorder), {});
+  return started.ok() ? 0 : fail(started.error().message());
+} catch (const std::exception& failure) {
+  return fail(std::string("cannot start recording: ") + failure.what());
+}
+
+const char* stepscope_stop(void) try {
+  thread_local std::string statistics;
+  const auto stopped = Process::instance().stop();
+  statistics = stopped ? stopped->to_json() : "{}";
+  return statistics.c_str();
+} catch (const std::exception& failure) {
+  fail(std::string("stopping the recording: ") + failure.what());
+  return "{}";
+}
+
+const char* stepscope_last_error(void) { return last_error; }
+
+uint32_t stepscope_name(const char* text, size_t length) try {
+  return Process::instance().names().intern({text, length});
+} catch (const std::exception&) {
+  return 0;  // the empty name
+}
+
+void stepscope_metadata(const char* key, const char* json) try {
+  if (stepscope::is_json(json)) Process::instance().add_note(key, json);
+} catch (const std::exception&) {  // NOLINT: without memory there is nothing to be said
+}
+
+void stepscope_step(int64_t number) {
+  if (!stepscope_is_recording()) return;
+  stepscope_put(stepscope_ticks(), 0, STEPSCOPE_STEP | STEPSCOPE_VALUES, 0,
+                static_cast<uint64_t>(number), 0);
+}
+
+void stepscope_end_step(void) {
+  if (!stepscope_is_recording()) return;
+  stepscope_put(stepscope_ticks(), 0, STEPSCOPE_STEP_END, 0, 0, 0);
+}

@@ -1,0 +1,252 @@
+// Recording through record.h, read back from the file.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "collector/recording_test.h"
+#include "stepscope/record.h"
+#include "tests/support/temporary_folder.h"
+
+namespace stepscope {
+namespace {
+
+using testing::read_back;
+using testing::ReadBack;
+
+uint32_t name_of(const std::string& text) { return stepscope_name(text.data(), text.size()); }
+
+class Collector : public ::testing::Test {
+ protected:
+  void start(stepscope_options options = {}) {
+    options.size = sizeof options;
+    folder_ = std::make_unique<testing::TemporaryFolder>();
+    ASSERT_EQ(stepscope_start(folder_->path().c_str(), &options), 0) << stepscope_last_error();
+  }
+  ReadBack stop() {
+    statistics_ = stepscope_stop();
+    return read_back(folder_->path("stepscope.raw"));
+  }
+  void TearDown() override { stepscope_stop(); }
+
+  std::unique_ptr<testing::TemporaryFolder> folder_;
+  std::string statistics_;
+};
+
+TEST_F(Collector, RangesComeBackWithNamesNestingAndOrder) {
+  start();
+  {
+    STEPSCOPE_SCOPE("outer");
+    STEPSCOPE_SCOPE("inner");
+  }
+  const ReadBack run = stop();
+  ASSERT_EQ(run.ranges.size(), 2u);
+  const auto& inner = run.ranges[0];  // ends first
+  const auto& outer = run.ranges[1];
+  EXPECT_EQ(inner.name, "inner");
+  EXPECT_EQ(outer.name, "outer");
+  EXPECT_LE(outer.start, inner.start);
+  EXPECT_GE(outer.start + outer.duration, inner.start + inner.duration);
+  EXPECT_EQ(outer.thread, ::gettid());
+  EXPECT_TRUE(run.ended);
+  EXPECT_EQ(run.notes.at("recording").find("\"rank\":0") == std::string::npos, false);
+}
+
+TEST_F(Collector, MarksCountersFlowsAndStepsCarryTheirValues) {
+  start();
+  stepscope_step(41);
+  stepscope_mark(name_of("here"));
+  stepscope_counter(name_of("loss"), -0.125);
+  stepscope_flow(STEPSCOPE_FLOW_START, name_of("arrow"), UINT64_MAX);
+  stepscope_flow(STEPSCOPE_FLOW_END, name_of("arrow"), UINT64_MAX);
+  stepscope_step(42);
+  stepscope_end_step();
+  stepscope_metadata("model", "{\"layers\":12}");
+  stepscope_metadata("broken", "{");
+  const ReadBack run = stop();
+  std::vector<int64_t> steps;
+  double loss = 0;
+  int arrows = 0;
+  for (const auto& value : run.values) {
+    if (value.kind == STEPSCOPE_STEP) steps.push_back(value.value1);
+    if (value.kind == STEPSCOPE_COUNTER) std::memcpy(&loss, &value.value1, sizeof loss);
+    if (value.name == "arrow") arrows += value.value1 == -1;
+  }
+  EXPECT_EQ(steps, (std::vector<int64_t>{41, 42}));
+  EXPECT_EQ(loss, -0.125);
+  EXPECT_EQ(arrows, 2);
+  EXPECT_EQ(run.ranges.size(), 2u) << "the mark and the end of the step";
+  EXPECT_EQ(run.notes.at("model"), "{\"layers\":12}");
+  EXPECT_FALSE(run.notes.contains("broken"));
+}
+
+TEST_F(Collector, LongRangesKeepTheirWholeLength) {
+  start();
+  const uint64_t start_ticks = stepscope_ticks();
+  const uint64_t long_ticks = uint64_t{1} << 40;
+  stepscope_put(start_ticks, long_ticks, STEPSCOPE_USER, name_of("long"), 0, 0);
+  stepscope_put(start_ticks, long_ticks, STEPSCOPE_OPERATOR | STEPSCOPE_VALUES, name_of("both"), 1,
+                2);
+  stepscope_put(start_ticks, UINT32_MAX - 1, STEPSCOPE_USER, name_of("longest short"), 0, 0);
+  const ReadBack run = stop();
+  ASSERT_EQ(run.ranges.size(), 2u);
+  EXPECT_EQ(run.ranges[0].duration, static_cast<int64_t>(long_ticks));
+  EXPECT_EQ(run.ranges[1].duration, UINT32_MAX - 1);
+  ASSERT_EQ(run.values.size(), 1u);
+  EXPECT_EQ(run.values[0].duration, static_cast<int64_t>(long_ticks));
+  EXPECT_EQ(run.values[0].value2, 2);
+}
+
+TEST_F(Collector, NothingIsRecordedWhileOff) {
+  {
+    STEPSCOPE_SCOPE("before");
+  }
+  start();
+  stop();
+  {
+    STEPSCOPE_SCOPE("after");
+  }
+  start();
+  const ReadBack run = stop();
+  EXPECT_TRUE(run.ranges.empty());
+}
+
+TEST_F(Collector, ThreadsThatEndAreKeptAndTheirRingsReused) {
+  stepscope_options options{};
+  options.max_host_mb = 8;  // six rings of 1 MiB
+  options.ring_kb = 1024;
+  start(options);
+  constexpr int kThreads = 12;
+  constexpr int kRanges = 100;
+  for (int i = 0; i < kThreads; ++i) {
+    std::thread([&] {
+      for (int range = 0; range < kRanges; ++range) STEPSCOPE_SCOPE("work");
+    }).join();
+    // Rings come back when the writer has seen that their thread ended.
+    if (i % 4 == 3) std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  }
+  const ReadBack run = stop();
+  std::set<int64_t> threads;
+  for (const auto& range : run.ranges) threads.insert(range.thread);
+  EXPECT_EQ(run.ranges.size(), size_t{kThreads * kRanges}) << statistics_;
+  EXPECT_EQ(threads.size(), size_t{kThreads});
+}
+
+// Two threads as fast as they can: what is not kept is counted, to the last one.
+TEST_F(Collector, EveryEventIsEitherKeptOrCounted) {
+  stepscope_options options{};
+  options.ring_kb = 64;
+  start(options);
+  constexpr int kEach = 300'000;
+  const auto work = [] {
+    for (int i = 0; i < kEach; ++i) STEPSCOPE_SCOPE("fast");
+  };
+  std::thread other(work);
+  work();
+  other.join();
+  const ReadBack run = stop();
+  EXPECT_EQ(run.statistic("events") + run.statistic("not_recorded"), 2 * kEach) << statistics_;
+  EXPECT_EQ(static_cast<int64_t>(run.ranges.size()), run.statistic("events"));
+}
+
+TEST_F(Collector, AtTheDiskBudgetRecordingEndsAndTheProgramGoesOn) {
+  stepscope_options options{};
+  options.max_disk_mb = 1;
+  start(options);
+  // Names that do not compress fill the megabyte.
+  int64_t recorded = 0;
+  uint64_t noise = 1;
+  for (int i = 0; i < 400'000; ++i, ++recorded) {
+    noise = noise * 6364136223846793005u + 1442695040888963407u;
+    stepscope_put(stepscope_ticks(), noise >> 40, STEPSCOPE_USER | STEPSCOPE_VALUES, 0, noise,
+                  noise * 31);
+  }
+  const ReadBack run = stop();
+  EXPECT_TRUE(run.ended);
+  EXPECT_NE(statistics_.find("disk budget of 1 MiB"), std::string::npos) << statistics_;
+  EXPECT_GT(run.statistic("not_recorded"), 0);
+  EXPECT_GT(run.values.size(), 0u);
+}
+
+TEST_F(Collector, AFullDiskIsSaidAtTheStart) {
+  stepscope_options options{};
+  options.size = sizeof options;
+  options.min_free_mb = UINT32_MAX;
+  const testing::TemporaryFolder folder;
+  EXPECT_EQ(stepscope_start(folder.path().c_str(), &options), -1);
+  EXPECT_NE(std::string(stepscope_last_error()).find("to stay free"), std::string::npos);
+  EXPECT_EQ(stepscope_recording, 0u);
+}
+
+TEST_F(Collector, ASecondRecordingIsRefused) {
+  start();
+  const testing::TemporaryFolder other;
+  EXPECT_EQ(stepscope_start(other.path().c_str(), nullptr), -1);
+  EXPECT_NE(std::string(stepscope_last_error()).find("recording already"), std::string::npos);
+  {
+    STEPSCOPE_SCOPE("still");
+  }
+  EXPECT_EQ(stop().ranges.size(), 1u);
+}
+
+TEST_F(Collector, AThousandRecordingsLeaveNothingBehind) {
+  const auto open_files = [] {
+    size_t count = 0;
+    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+      ++count;
+    return count;
+  };
+  stepscope_options options{};
+  options.ring_kb = 64;
+  start(options);
+  stop();
+  const size_t files_before = open_files();
+  const int64_t memory_before = testing::resident_bytes();
+  for (int i = 0; i < 1000; ++i) {
+    start(options);
+    {
+      STEPSCOPE_SCOPE("once");
+    }
+    ASSERT_EQ(stop().ranges.size(), 1u) << i;
+  }
+  EXPECT_EQ(open_files(), files_before);
+  EXPECT_LT(testing::resident_bytes() - memory_before, 8 << 20);
+}
+
+// Data-loader workers: the child records nothing, disturbs nothing, and may record for itself.
+TEST_F(Collector, AForkedChildIsOnItsOwn) {
+  start();
+  {
+    STEPSCOPE_SCOPE("parent");
+  }
+  const testing::TemporaryFolder childs;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (stepscope_recording != 0) ::_exit(1);
+    {
+      STEPSCOPE_SCOPE("child");
+    }
+    if (stepscope_start(childs.path().c_str(), nullptr) != 0) ::_exit(2);
+    {
+      STEPSCOPE_SCOPE("child of its own");
+    }
+    stepscope_stop();
+    ::_exit(read_back(childs.path("stepscope.raw")).ranges.size() == 1 ? 0 : 3);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0) << status;
+  const ReadBack run = stop();
+  ASSERT_EQ(run.ranges.size(), 1u);
+  EXPECT_EQ(run.ranges[0].name, "parent");
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,37 @@
+#include "collector/name_table.h"
+
+#include <vector>
+
+namespace stepscope {
+namespace {
+
+constexpr size_t kMostNames = 1 << 20;
+constexpr size_t kMostTextBytes = 64u << 20;
+constexpr size_t kLongestName = 16384;  // stacks and shapes fit; a dumped tensor does not
+
+}  // namespace
+
+NameTable::NameTable() : too_many_(names_.intern("(too many names)")) {}
+
+uint32_t NameTable::intern(std::string_view text) {
+  text = text.substr(0, kLongestName);
+  const std::lock_guard lock(mutex_);
+  if (names_.size() >= kMostNames || names_.text_bytes() >= kMostTextBytes) {
+    const StringId known = names_.find(text);
+    return known == kNoString ? too_many_ : known;
+  }
+  return names_.intern(text);
+}
+
+uint32_t NameTable::visit_from(uint32_t first,
+                               const std::function<void(uint32_t, std::string_view)>& visit) {
+  std::vector<std::string_view> added;
+  {
+    const std::lock_guard lock(mutex_);
+    for (uint32_t id = first; id < names_.size(); ++id) added.push_back(names_.view(id));
+  }
+  for (size_t at = 0; at < added.size(); ++at) visit(first + static_cast<uint32_t>(at), added[at]);
+  return first + static_cast<uint32_t>(added.size());
+}
+
+}  // namespace stepscope

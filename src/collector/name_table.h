@@ -1,0 +1,35 @@
+// NameTable: ids of names, the same for as long as the process lives, whatever is recorded in
+// between. Bounded: a program that makes up names without end gets kTooManyNames for the rest.
+#ifndef STEPSCOPE_COLLECTOR_NAME_TABLE_H_
+#define STEPSCOPE_COLLECTOR_NAME_TABLE_H_
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string_view>
+
+#include "base/string_pool.h"
+
+namespace stepscope {
+
+class NameTable {
+ public:
+  NameTable();
+
+  uint32_t intern(std::string_view text);
+  // Calls visit(id, text) for the names from `first` on and returns how many there are now. The
+  // texts live as long as the table.
+  uint32_t visit_from(uint32_t first, const std::function<void(uint32_t, std::string_view)>& visit);
+
+  // For fork(): no other thread may hold the lock while the process is copied.
+  std::mutex& mutex() { return mutex_; }
+
+ private:
+  std::mutex mutex_;
+  StringPool names_;
+  uint32_t too_many_;
+};
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_COLLECTOR_NAME_TABLE_H_

@@ -1,0 +1,113 @@
+#include "collector/process.h"
+
+#include <pthread.h>
+
+#include <cstdlib>
+
+#include "stepscope/record.h"
+
+namespace stepscope {
+namespace {
+
+pthread_key_t thread_end_key;
+
+void thread_ends(void* ring) {
+  stepscope_thread_ring = nullptr;
+  Process::instance().rings().detach(static_cast<stepscope_ring*>(ring));
+}
+
+}  // namespace
+
+Process& Process::instance() {
+  static Process* const kProcess = new Process;
+  return *kProcess;
+}
+
+Process::Process() {
+  ::pthread_key_create(&thread_end_key, thread_ends);
+  ::pthread_atfork([] { instance().before_fork(); }, [] { instance().after_fork(false); },
+                   [] { instance().after_fork(true); });
+  // A program that ends without stop() still gets a finished file.
+  std::atexit([] { instance().stop(); });
+}
+
+Status Process::start(RecorderOptions options, std::vector<std::unique_ptr<Source>> sources) {
+  const std::lock_guard lock(mutex_);
+  if (recorder_ != nullptr) {
+    return Error{ErrorCode::kUnsupported, "cannot start recording", options.folder,
+                 "this process is recording already", "stop the other recording first"};
+  }
+  auto recorder = Recorder::start(std::move(options), names_, rings_, bell_, std::move(sources));
+  if (!recorder) return std::move(recorder.error());
+  recorder_ = std::move(*recorder);
+  __atomic_store_n(&stepscope_recording, 1, __ATOMIC_RELEASE);
+  return {};
+}
+
+std::optional<RecordingStatistics> Process::stop() {
+  const std::lock_guard lock(mutex_);
+  if (recorder_ == nullptr) return std::nullopt;
+  __atomic_store_n(&stepscope_recording, 0, __ATOMIC_RELEASE);
+  RecordingStatistics statistics = recorder_->stop();
+  recorder_.reset();
+  return statistics;
+}
+
+bool Process::recording() {
+  const std::lock_guard lock(mutex_);
+  return recorder_ != nullptr;
+}
+
+void Process::add_note(std::string_view name, std::string_view json) {
+  const std::lock_guard lock(mutex_);
+  if (recorder_ != nullptr) recorder_->add_note(name, json);
+}
+
+void Process::before_fork() {
+  mutex_.lock();
+  rings_.mutex().lock();
+  names_.mutex().lock();
+}
+
+void Process::after_fork(bool in_child) {
+  if (in_child) {
+    // The child has no writer thread, and the file is its parent's. The recorder is left behind
+    // rather than destroyed: it would wait for that thread.
+    stepscope_recording = 0;
+    stepscope_thread_ring = nullptr;
+    ::pthread_setspecific(thread_end_key, nullptr);
+    if (recorder_ != nullptr) recorder_.release()->abandon();
+    rings_.forget_threads();
+  }
+  names_.mutex().unlock();
+  rings_.mutex().unlock();
+  mutex_.unlock();
+}
+
+}  // namespace stepscope
+
+uint32_t stepscope_recording = 0;
+__thread stepscope_ring* stepscope_thread_ring = nullptr;
+
+stepscope_ring* stepscope_attach_thread(void) {
+  stepscope_ring* const ring = stepscope::Process::instance().rings().attach();
+  if (ring == nullptr) return nullptr;
+  stepscope_thread_ring = ring;
+  ::pthread_setspecific(stepscope::thread_end_key, ring);
+  return ring;
+}
+
+int stepscope_make_room(stepscope_ring* ring, uint64_t slots) {
+  const uint64_t capacity = ring->mask + 1;
+  const uint64_t head = ring->head;
+  const uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+  if (head - tail > capacity / 2) stepscope::Process::instance().bell().ring();
+  if (head + slots > tail + capacity) {
+    __atomic_store_n(&ring->not_recorded, ring->not_recorded + 1, __ATOMIC_RELAXED);
+    return 0;
+  }
+  // Back here after a quarter at the latest, to ring the bell in time.
+  const uint64_t quarter = head + capacity / 4 + slots;
+  ring->room_until = quarter < tail + capacity ? quarter : tail + capacity;
+  return 1;
+}

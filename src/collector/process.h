@@ -1,0 +1,47 @@
+// What record.h's functions act on: the names, rings and recording of this process.
+//
+// There is one, because C callers, Python, PyTorch's callbacks and an injected library must all
+// find the same; it is made at first use and never destroyed, because threads may record until the
+// very end. Everything else in the collector is handed what it uses.
+#ifndef STEPSCOPE_COLLECTOR_PROCESS_H_
+#define STEPSCOPE_COLLECTOR_PROCESS_H_
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "collector/recorder.h"
+
+namespace stepscope {
+
+class Process {
+ public:
+  static Process& instance();
+
+  Status start(RecorderOptions options, std::vector<std::unique_ptr<Source>> sources);
+  // Nothing when nothing was recording.
+  std::optional<RecordingStatistics> stop();
+  bool recording();
+  void add_note(std::string_view name, std::string_view json);
+  WriterBell& bell() { return bell_; }
+
+  NameTable& names() { return names_; }
+  RingRegistry& rings() { return rings_; }
+
+ private:
+  Process();
+  void before_fork();
+  void after_fork(bool in_child);
+
+  NameTable names_;
+  RingRegistry rings_;
+  std::mutex mutex_;
+  WriterBell bell_;
+  std::unique_ptr<Recorder> recorder_;
+};
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_COLLECTOR_PROCESS_H_

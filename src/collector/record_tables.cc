@@ -1,0 +1,56 @@
+#include "collector/record_tables.h"
+
+#include <cstring>
+
+#include "collector/clock.h"
+
+namespace stepscope {
+namespace {
+
+uint64_t slots_of(uint64_t kind) {
+  return 1 + ((kind & STEPSCOPE_LONG) != 0) + ((kind & STEPSCOPE_VALUES) != 0);
+}
+
+}  // namespace
+
+RecordSorter::RecordSorter(ChunkBuilder& chunk, int64_t thread, uint64_t beginning, uint64_t now)
+    : ranges_(chunk.table(kRangesTable, thread)),
+      values_(chunk.table(kValuesTable, thread)),
+      beginning_(beginning),
+      now_(now) {}
+
+uint64_t RecordSorter::add(const stepscope_record* records, uint64_t mask, uint64_t position) {
+  const stepscope_record& record = records[position & mask];
+  const uint64_t kind = record.when & 0xFFFF;
+  const uint64_t slots = slots_of(kind);
+  const uint64_t start = widen_ticks(record.when >> 16, now_);
+  // A range that was open when an earlier recording stopped.
+  if (start < beginning_) return slots;
+  ++events_;
+  uint64_t next = position + 1;
+  uint64_t duration = record.duration;
+  if (kind & STEPSCOPE_LONG) std::memcpy(&duration, &records[next++ & mask], sizeof duration);
+  const auto plain_kind =
+      static_cast<int64_t>(kind & ~static_cast<uint64_t>(STEPSCOPE_LONG | STEPSCOPE_VALUES));
+  if (kind & STEPSCOPE_VALUES) {
+    int64_t values[2];
+    std::memcpy(values, &records[next & mask], sizeof values);
+    values_.add({plain_kind, static_cast<int64_t>(start), static_cast<int64_t>(duration),
+                 record.name, values[0], values[1]});
+  } else {
+    ranges_.add(
+        {plain_kind, static_cast<int64_t>(start), static_cast<int64_t>(duration), record.name});
+  }
+  return slots;
+}
+
+uint64_t count_records(const stepscope_ring& ring) {
+  uint64_t count = 0;
+  const uint64_t head = __atomic_load_n(&ring.head, __ATOMIC_ACQUIRE);
+  for (uint64_t at = ring.tail; at != head; ++count) {
+    at += slots_of(ring.records[at & ring.mask].when & 0xFFFF);
+  }
+  return count;
+}
+
+}  // namespace stepscope

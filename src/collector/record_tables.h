@@ -1,0 +1,54 @@
+// The tables that records of the rings become, and the sorting of one into the other.
+#ifndef STEPSCOPE_COLLECTOR_RECORD_TABLES_H_
+#define STEPSCOPE_COLLECTOR_RECORD_TABLES_H_
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "format/chunk_builder.h"
+#include "stepscope/record.h"
+
+namespace stepscope {
+
+// Columns are in ticks where they say `ticks`, and names are ids of the strings sections.
+inline constexpr std::string_view kClockColumns[] = {"ticks", "monotonic_ns", "realtime_ns"};
+inline constexpr RawTableLayout kClocksTable{"clocks", kClockColumns};
+
+inline constexpr std::string_view kThreadColumns[] = {"thread", "name"};
+inline constexpr RawTableLayout kThreadsTable{"threads", kThreadColumns};
+
+// These have the thread as their key.
+inline constexpr std::string_view kRangeColumns[] = {"kind", "start_ticks", "duration_ticks",
+                                                     "name"};
+inline constexpr RawTableLayout kRangesTable{"ranges", kRangeColumns};
+
+inline constexpr std::string_view kValueColumns[] = {"kind", "start_ticks", "duration_ticks",
+                                                     "name", "value1",      "value2"};
+inline constexpr RawTableLayout kValuesTable{"values", kValueColumns};
+
+// Sorts the records of one thread. Cheap to make; one for each drain.
+class RecordSorter {
+ public:
+  // `beginning` is the start of the recording, `now` a moment behind every record.
+  RecordSorter(ChunkBuilder& chunk, int64_t thread, uint64_t beginning, uint64_t now);
+
+  // Takes the record at `position` of a ring and returns how many slots it has.
+  uint64_t add(const stepscope_record* records, uint64_t mask, uint64_t position);
+  // Records taken since the last call.
+  int64_t take_events() { return std::exchange(events_, 0); }
+
+ private:
+  RawTableBuilder& ranges_;
+  RawTableBuilder& values_;
+  uint64_t beginning_;
+  uint64_t now_;
+  int64_t events_ = 0;
+};
+
+// How many records lie between tail and head.
+uint64_t count_records(const stepscope_ring& ring);
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_COLLECTOR_RECORD_TABLES_H_

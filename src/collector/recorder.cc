@@ -1,0 +1,253 @@
+#include "collector/recorder.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "base/json_text.h"
+#include "collector/record_tables.h"
+#include "stepscope/record.h"
+
+namespace stepscope {
+namespace {
+
+constexpr int64_t kDrainEveryNs = 50'000'000;
+constexpr int64_t kFlushEveryNs = 500'000'000;  // half of what a crash may lose
+constexpr size_t kFlushAtBytes = 1 << 20;
+constexpr int64_t kClockApartNs = 2'000'000;
+constexpr int kDrainAtOnce = 8192;
+constexpr size_t kReadyRings = 4;
+
+void append_field(std::string& json, std::string_view name, int64_t value) {
+  json += json.size() > 1 ? ",\"" : "\"";
+  json.append(name).append("\":").append(std::to_string(value));
+}
+
+void append_field(std::string& json, std::string_view name, std::string_view value) {
+  json += json.size() > 1 ? ",\"" : "\"";
+  json.append(name).append("\":");
+  append_json_text(json, value);
+}
+
+void append_field(std::string& json, std::string_view name, double value) {
+  json += json.size() > 1 ? ",\"" : "\"";
+  json.append(name).append("\":");
+  append_json_number(json, value);
+}
+
+}  // namespace
+
+void WriterBell::wait_ns(int64_t most_ns) {
+  const int64_t until_ns = monotonic_ns() + most_ns;
+  const timespec until{until_ns / 1'000'000'000, until_ns % 1'000'000'000};
+  ::sem_clockwait(&semaphore_, CLOCK_MONOTONIC, &until);
+}
+
+std::string RecordingStatistics::to_json() const {
+  std::string json = "{";
+  append_field(json, "events", events);
+  append_field(json, "not_recorded", not_recorded);
+  append_field(json, "threads", threads);
+  append_field(json, "bytes", bytes);
+  append_field(json, "seconds", seconds);
+  append_field(json, "writer_cpu_seconds", writer_cpu_seconds);
+  append_field(json, "stopped_by", stopped_by);
+  return json + "}";
+}
+
+Result<std::unique_ptr<Recorder>> Recorder::start(RecorderOptions options, NameTable& names,
+                                                  RingRegistry& rings, WriterBell& bell,
+                                                  std::vector<std::unique_ptr<Source>> sources) {
+  const ClockSample beginning = sample_clocks();
+  auto output = RawOutput::create(options.folder, options.max_disk_bytes, options.min_free_bytes);
+  if (!output) return std::move(output.error());
+  // Rings take three quarters of the memory budget, the chunk that is being made the rest.
+  const uint64_t for_rings = options.max_host_bytes / 4 * 3;
+  rings.set_limits(options.ring_bytes / sizeof(stepscope_record),
+                   std::max<uint64_t>(1, for_rings / options.ring_bytes));
+  rings.forget_content();
+  rings.prepare(kReadyRings);
+  return std::unique_ptr<Recorder>(new Recorder(std::move(options), beginning, std::move(*output),
+                                                names, rings, bell, std::move(sources)));
+}
+
+Recorder::Recorder(RecorderOptions options, const ClockSample& beginning, RawOutput output,
+                   NameTable& names, RingRegistry& rings, WriterBell& bell,
+                   std::vector<std::unique_ptr<Source>> sources)
+    : options_(std::move(options)),
+      output_(std::move(output)),
+      names_(names),
+      rings_(rings),
+      bell_(bell),
+      sources_(std::move(sources)),
+      beginning_(beginning) {
+  chunk_.add_note("recording", beginning_json());
+  for (const auto& [name, json] : options_.notes) chunk_.add_note(name, json);
+  for (auto& source : sources_) {
+    const Status started = source->start();
+    if (started.ok()) continue;
+    std::string json = "{";
+    append_field(json, "source", source->name());
+    append_field(json, "why", started.error().message());
+    chunk_.add_note("source_left_out", json + "}");
+    source.reset();
+  }
+  std::erase(sources_, nullptr);
+  // Two readings in the first chunk, far enough apart to tell how fast the ticks go: a program that
+  // is killed at once leaves a file with times all the same.
+  add_clock(beginning_);
+  const int64_t apart_ns = monotonic_ns() - beginning_.monotonic_ns;
+  if (apart_ns < kClockApartNs)
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kClockApartNs - apart_ns));
+  add_clock(sample_clocks());
+  flush();
+  // Signals are for the program's own threads.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  writer_ = std::thread([this] { run(); });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Recorder::~Recorder() {
+  if (writer_.joinable()) stop();
+}
+
+std::string Recorder::beginning_json() const {
+  char host[256] = {};
+  ::gethostname(host, sizeof host - 1);
+  std::string json = "{";
+  append_field(json, "rank", options_.rank);
+  append_field(json, "host", host);
+  append_field(json, "pid", static_cast<int64_t>(::getpid()));
+  append_field(json, "program", program_invocation_short_name);
+  append_field(json, "started_ns", beginning_.realtime_ns);
+  append_field(json, "max_host_mb", static_cast<int64_t>(options_.max_host_bytes >> 20));
+  append_field(json, "max_disk_mb", static_cast<int64_t>(options_.max_disk_bytes >> 20));
+  append_field(json, "min_free_mb", static_cast<int64_t>(options_.min_free_bytes >> 20));
+  append_field(json, "ring_kb", static_cast<int64_t>(options_.ring_bytes >> 10));
+  return json + "}";
+}
+
+void Recorder::add_note(std::string_view name, std::string_view json) {
+  const std::lock_guard lock(notes_mutex_);
+  notes_.emplace_back(name, json);
+}
+
+void Recorder::run() {
+  ::pthread_setname_np(::pthread_self(), "stepscope");
+  int64_t flushed_ns = monotonic_ns();
+  while (!stopping_.load(std::memory_order_acquire)) {
+    bell_.wait_ns(kDrainEveryNs);
+    drain();
+    const int64_t now_ns = monotonic_ns();
+    if (chunk_.bytes() < kFlushAtBytes && now_ns - flushed_ns < kFlushEveryNs) continue;
+    collect();
+    flush();
+    flushed_ns = now_ns;
+    rings_.release_ended();
+    rings_.prepare(1);
+  }
+  statistics_.writer_cpu_seconds = static_cast<double>(thread_cpu_ns()) * 1e-9;
+}
+
+RecordingStatistics Recorder::stop() {
+  for (const auto& source : sources_) source->stop();
+  stopping_.store(true, std::memory_order_release);
+  bell_.ring();
+  writer_.join();
+  drain();
+  collect();
+  flush();
+  statistics_.not_recorded = count_not_recorded();
+  statistics_.threads = static_cast<int64_t>(threads_.size());
+  statistics_.seconds = static_cast<double>(monotonic_ns() - beginning_.monotonic_ns) * 1e-9;
+  statistics_.bytes = static_cast<int64_t>(output_.bytes());
+  chunk_.add_note("end", statistics_.to_json());
+  flush(true);
+  statistics_.bytes = static_cast<int64_t>(output_.bytes());
+  rings_.give_memory_back();
+  return statistics_;
+}
+
+void Recorder::drain() {
+  if (!statistics_.stopped_by.empty()) return;  // the rings fill up and count
+  for (ThreadRing* ring : rings_.in_use()) drain_ring(*ring);
+}
+
+void Recorder::drain_ring(ThreadRing& ring) {
+  stepscope_ring& shared = ring.shared;
+  uint64_t tail = shared.tail;
+  const uint64_t head = __atomic_load_n(&shared.head, __ATOMIC_ACQUIRE);
+  if (head == tail) return;
+  KnownThread& known = threads_[ring.thread];
+  if (!known.named) {
+    known.named = true;
+    chunk_.table(kThreadsTable, 0)
+        .add({ring.thread, static_cast<int64_t>(names_.intern(ring.thread_name))});
+  }
+  RecordSorter sorter(chunk_, ring.thread, beginning_.ticks, stepscope_ticks());
+  while (tail != head) {
+    // In pieces: the thread gets its room back early, and a chunk stays small whatever a ring
+    // holds.
+    for (int i = 0; i < kDrainAtOnce && tail != head; ++i)
+      tail += sorter.add(shared.records, shared.mask, tail);
+    __atomic_store_n(&shared.tail, tail, __ATOMIC_RELEASE);
+    events_in_chunk_ += sorter.take_events();
+    if (chunk_.bytes() >= kFlushAtBytes) flush();
+    if (!statistics_.stopped_by.empty()) return;
+  }
+}
+
+void Recorder::collect() {
+  if (!statistics_.stopped_by.empty()) return;
+  SourceOutput output{chunk_, names_};
+  for (const auto& source : sources_) source->collect(output);
+  add_clock(sample_clocks());
+}
+
+void Recorder::add_clock(const ClockSample& sample) {
+  chunk_.table(kClocksTable, 0)
+      .add({static_cast<int64_t>(sample.ticks), sample.monotonic_ns, sample.realtime_ns});
+}
+
+void Recorder::flush(bool last) {
+  {
+    const std::lock_guard lock(notes_mutex_);
+    for (const auto& [name, json] : notes_) chunk_.add_note(name, json);
+    notes_.clear();
+  }
+  names_written_ = names_.visit_from(
+      names_written_, [&](uint32_t id, std::string_view text) { chunk_.add_string(id, text); });
+  const auto bytes = chunk_.pack(chunks_);
+  const int64_t events = std::exchange(events_in_chunk_, 0);
+  if (!statistics_.stopped_by.empty() && !last) return;
+  const Status written = output_.append(bytes, last);
+  if (written.ok()) {
+    ++chunks_;
+    statistics_.events += events;
+    return;
+  }
+  events_not_written_ += events;
+  if (statistics_.stopped_by.empty()) statistics_.stopped_by = written.error().message();
+}
+
+int64_t Recorder::count_not_recorded() {
+  uint64_t lost = rings_.without_ring() + static_cast<uint64_t>(events_not_written_);
+  for (ThreadRing* ring : rings_.in_use()) {
+    lost +=
+        __atomic_load_n(&ring->shared.not_recorded, __ATOMIC_RELAXED) - ring->not_recorded_before;
+    if (!statistics_.stopped_by.empty()) lost += count_records(ring->shared);
+  }
+  return static_cast<int64_t>(lost);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,126 @@
+// Recorder: one recording, from start to stop. Owns the writer thread, which empties the rings,
+// asks the sources and appends chunks to the raw file.
+//
+// The threads that record never wait for it: what it cannot take in time, or may not write any
+// more, stays in the rings until they are full and is then counted instead of kept.
+#ifndef STEPSCOPE_COLLECTOR_RECORDER_H_
+#define STEPSCOPE_COLLECTOR_RECORDER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include <semaphore.h>
+
+#include "base/result.h"
+#include "collector/clock.h"
+#include "collector/name_table.h"
+#include "collector/raw_output.h"
+#include "collector/ring_registry.h"
+#include "collector/source.h"
+#include "format/chunk_builder.h"
+
+namespace stepscope {
+
+// Wakes the writer before its time. Outlives every recording: a thread may be about to post when
+// the recording that it posts for has just ended.
+class WriterBell {
+ public:
+  WriterBell() { ::sem_init(&semaphore_, 0, 0); }
+  ~WriterBell() { ::sem_destroy(&semaphore_); }
+  WriterBell(const WriterBell&) = delete;
+  WriterBell& operator=(const WriterBell&) = delete;
+
+  void ring() { ::sem_post(&semaphore_); }
+  void wait_ns(int64_t most_ns);
+
+ private:
+  sem_t semaphore_{};
+};
+
+struct RecorderOptions {
+  std::string folder;
+  int64_t rank = 0;
+  uint64_t max_host_bytes = 256ull << 20;
+  uint64_t max_disk_bytes = 10ull << 30;
+  uint64_t min_free_bytes = 1ull << 30;
+  uint64_t ring_bytes = 4ull << 20;
+  // Notes that go into the file first: name and JSON.
+  std::vector<std::pair<std::string, std::string>> notes;
+};
+
+struct RecordingStatistics {
+  int64_t events = 0;
+  int64_t not_recorded = 0;
+  int64_t threads = 0;
+  int64_t bytes = 0;
+  double seconds = 0;
+  double writer_cpu_seconds = 0;
+  std::string stopped_by;  // the sentence, when a budget or the disk ended it early
+
+  std::string to_json() const;
+};
+
+class Recorder {
+ public:
+  static Result<std::unique_ptr<Recorder>> start(RecorderOptions options, NameTable& names,
+                                                 RingRegistry& rings, WriterBell& bell,
+                                                 std::vector<std::unique_ptr<Source>> sources);
+  ~Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  void add_note(std::string_view name, std::string_view json);
+  // The caller has cleared stepscope_recording before.
+  RecordingStatistics stop();
+  // In a forked child, where the writer thread does not exist.
+  void abandon() { output_.abandon(); }
+
+ private:
+  struct KnownThread {
+    bool named = false;
+  };
+
+  Recorder(RecorderOptions options, const ClockSample& beginning, RawOutput output,
+           NameTable& names, RingRegistry& rings, WriterBell& bell,
+           std::vector<std::unique_ptr<Source>> sources);
+  void run();
+  void drain();
+  void drain_ring(ThreadRing& ring);
+  void collect();
+  void flush(bool last = false);
+  void add_clock(const ClockSample& sample);
+  std::string beginning_json() const;
+  int64_t count_not_recorded();
+
+  RecorderOptions options_;
+  RawOutput output_;
+  NameTable& names_;
+  RingRegistry& rings_;
+  WriterBell& bell_;
+  std::vector<std::unique_ptr<Source>> sources_;
+  ClockSample beginning_;
+  std::atomic<bool> stopping_ = false;
+  std::thread writer_;
+
+  // The writer thread's own, and stop()'s after it has ended.
+  ChunkBuilder chunk_;
+  uint64_t chunks_ = 0;
+  int64_t events_in_chunk_ = 0;
+  int64_t events_not_written_ = 0;
+  uint32_t names_written_ = 0;
+  std::unordered_map<int64_t, KnownThread> threads_;
+  RecordingStatistics statistics_;
+
+  std::mutex notes_mutex_;
+  std::vector<std::pair<std::string, std::string>> notes_;
+};
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_COLLECTOR_RECORDER_H_

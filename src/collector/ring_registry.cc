@@ -1,0 +1,135 @@
+#include "collector/ring_registry.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bit>
+
+namespace stepscope {
+namespace {
+
+// Linux 5.14; older kernels touch the pages at first use instead.
+constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE
+
+void touch(const ThreadRing& ring) {
+  ::madvise(ring.shared.records, ring.mapped_bytes, kPopulateWrite);
+}
+
+}  // namespace
+
+void RingRegistry::set_limits(size_t records, size_t most_rings) {
+  const std::lock_guard lock(mutex_);
+  records_ = std::bit_ceil(records);
+  most_rings_ = most_rings;
+  // Nobody writes to a free ring, so those of another size can go.
+  std::erase_if(rings_, [&](const auto& ring) {
+    if (ring->in_use || ring->shared.mask + 1 == records_) return false;
+    ::munmap(ring->shared.records, ring->mapped_bytes);
+    return true;
+  });
+  exhausted_ = false;
+  without_ring_ = 0;
+}
+
+ThreadRing* RingRegistry::make_ring() {
+  if (rings_.size() >= most_rings_) return nullptr;
+  const size_t bytes = records_ * sizeof(stepscope_record);
+  void* const memory =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  auto ring = std::make_unique<ThreadRing>();
+  ring->mapped_bytes = bytes;
+  ring->shared.records = static_cast<stepscope_record*>(memory);
+  ring->shared.mask = records_ - 1;
+  touch(*ring);
+  return rings_.emplace_back(std::move(ring)).get();
+}
+
+void RingRegistry::prepare(size_t count) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& ring : rings_) {
+    if (ring->in_use || count == 0) continue;
+    touch(*ring);
+    --count;
+  }
+  while (count > 0 && make_ring() != nullptr) --count;
+}
+
+stepscope_ring* RingRegistry::attach() {
+  if (exhausted_.load(std::memory_order_relaxed)) {
+    without_ring_.fetch_add(1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  const std::lock_guard lock(mutex_);
+  ThreadRing* free = nullptr;
+  for (const auto& ring : rings_) {
+    if (!ring->in_use) free = ring.get();
+  }
+  if (free == nullptr) free = make_ring();
+  if (free == nullptr) {
+    exhausted_ = true;
+    without_ring_.fetch_add(1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  free->in_use = true;
+  free->ended = false;
+  free->thread = ::syscall(SYS_gettid);
+  ::pthread_getname_np(::pthread_self(), free->thread_name, sizeof free->thread_name);
+  return &free->shared;
+}
+
+void RingRegistry::detach(stepscope_ring* ring) {
+  // `shared` is the first member.
+  reinterpret_cast<ThreadRing*>(ring)->ended.store(true, std::memory_order_release);
+}
+
+std::vector<ThreadRing*> RingRegistry::in_use() {
+  const std::lock_guard lock(mutex_);
+  std::vector<ThreadRing*> rings;
+  for (const auto& ring : rings_) {
+    if (ring->in_use) rings.push_back(ring.get());
+  }
+  return rings;
+}
+
+void RingRegistry::release_ended() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& ring : rings_) {
+    if (!ring->in_use || !ring->ended.load(std::memory_order_acquire)) continue;
+    if (__atomic_load_n(&ring->shared.head, __ATOMIC_ACQUIRE) != ring->shared.tail) continue;
+    ring->in_use = false;
+    exhausted_ = false;
+  }
+}
+
+void RingRegistry::forget_content() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& ring : rings_) {
+    const uint64_t head = __atomic_load_n(&ring->shared.head, __ATOMIC_ACQUIRE);
+    __atomic_store_n(&ring->shared.tail, head, __ATOMIC_RELEASE);
+    ring->not_recorded_before = __atomic_load_n(&ring->shared.not_recorded, __ATOMIC_RELAXED);
+    if (ring->in_use && ring->ended) ring->in_use = false;
+    if (ring->in_use) touch(*ring);
+  }
+  without_ring_ = 0;
+}
+
+void RingRegistry::forget_threads() {
+  for (const auto& ring : rings_) {
+    ring->shared.tail = ring->shared.head;
+    ring->in_use = false;
+    ring->ended = false;
+    ::madvise(ring->shared.records, ring->mapped_bytes, MADV_DONTNEED);
+  }
+}
+
+void RingRegistry::give_memory_back() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& ring : rings_) {
+    ::madvise(ring->shared.records, ring->mapped_bytes, MADV_DONTNEED);
+  }
+}
+
+}  // namespace stepscope

@@ -1,0 +1,73 @@
+// RingRegistry: the rings of a process's threads.
+//
+// A thread gets a ring at its first record and gives it back when it ends; rings are reused, never
+// unmapped, because a thread may be writing its last record at any time. What a stopped recording
+// must not keep is their memory, and that goes back by give_memory_back().
+#ifndef STEPSCOPE_COLLECTOR_RING_REGISTRY_H_
+#define STEPSCOPE_COLLECTOR_RING_REGISTRY_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "stepscope/record.h"
+
+namespace stepscope {
+
+struct alignas(64) ThreadRing {
+  stepscope_ring shared{};  // what record.h sees
+  size_t mapped_bytes = 0;
+  int64_t thread = 0;                // of the kernel
+  char thread_name[16] = {};         // as it was when the thread attached
+  std::atomic<bool> ended = false;   // the thread is gone: free once it is drained
+  bool in_use = false;               // under the registry's lock
+  uint64_t not_recorded_before = 0;  // of earlier recordings
+};
+
+class RingRegistry {
+ public:
+  // Rings made from now on hold `records` (rounded up to a power of two); at most `most_rings`.
+  void set_limits(size_t records, size_t most_rings);
+  // Makes sure that `count` rings are free, their memory touched: threads that attach find one
+  // ready.
+  void prepare(size_t count);
+
+  // This thread's ring. Null when there are as many as may be; that is counted.
+  stepscope_ring* attach();
+  // The thread that had it ends.
+  void detach(stepscope_ring* ring);
+
+  // All rings that threads have or had since the last release_ended(); new ones may come meanwhile.
+  std::vector<ThreadRing*> in_use();
+  // Rings of ended threads that are drained become free.
+  void release_ended();
+
+  // Before a recording: everything written until now is forgotten.
+  void forget_content();
+  // After a recording. Threads may still be writing: their pages come back empty.
+  void give_memory_back();
+
+  // In a forked child, which has none of the threads: all rings are free, their content gone.
+  void forget_threads();
+
+  // Records that found no ring since the last call of forget_content().
+  uint64_t without_ring() const { return without_ring_.load(std::memory_order_relaxed); }
+  std::mutex& mutex() { return mutex_; }
+
+ private:
+  ThreadRing* make_ring();
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<ThreadRing>> rings_;
+  size_t records_ = 1 << 18;
+  size_t most_rings_ = 16;
+  std::atomic<bool> exhausted_ = false;
+  std::atomic<uint64_t> without_ring_ = 0;
+};
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_COLLECTOR_RING_REGISTRY_H_

@@ -1,0 +1,37 @@
+// Source: something that is asked for data while a recording runs (the system, a device's library,
+// a sampler). Sources that only call record.h need none of this.
+#ifndef STEPSCOPE_COLLECTOR_SOURCE_H_
+#define STEPSCOPE_COLLECTOR_SOURCE_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/result.h"
+#include "collector/name_table.h"
+#include "format/chunk_builder.h"
+
+namespace stepscope {
+
+// Where a source puts its rows.
+struct SourceOutput {
+  ChunkBuilder& chunk;
+  NameTable& names;
+};
+
+class Source {
+ public:
+  virtual ~Source() = default;
+  virtual std::string_view name() const = 0;
+
+  // On the thread that starts the recording. A failure leaves the source out; its sentence is
+  // logged and kept in the run.
+  virtual Status start() = 0;
+  // On the writer thread, before every flush: hands over what came together since the last call.
+  virtual void collect(SourceOutput& output) = 0;
+  // On the thread that stops the recording; collect() is called once more afterwards.
+  virtual void stop() = 0;
+};
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_COLLECTOR_SOURCE_H_

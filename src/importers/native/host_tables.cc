@@ -1,0 +1,195 @@
+#include "importers/native/host_tables.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "stepscope/record.h"
+
+namespace stepscope {
+namespace {
+
+struct RangeWord {
+  std::string_view category;
+  SliceKind kind;
+};
+
+// The category words are those of the other formats where they have one.
+RangeWord range_word(int64_t kind) {
+  switch (kind) {
+    case STEPSCOPE_USER:
+      return {"user_annotation", SliceKind::kAnnotation};
+    case STEPSCOPE_OPERATOR:
+      return {"cpu_op", SliceKind::kOp};
+    case STEPSCOPE_MODULE:
+      return {"module", SliceKind::kAnnotation};
+    case STEPSCOPE_PYTHON:
+      return {"python_function", SliceKind::kPython};
+    case STEPSCOPE_PIPELINE:
+      return {"pipeline", SliceKind::kOther};
+    case STEPSCOPE_RUNTIME:
+      return {"runtime", SliceKind::kLaunchCall};
+    case STEPSCOPE_COLLECTIVE:
+      return {"collective", SliceKind::kOther};
+    default:
+      return {"other", SliceKind::kOther};
+  }
+}
+
+}  // namespace
+
+bool HostTables::read(const RawTable& table) {
+  const bool with_values = table.name == "values";
+  if (!with_values && table.name != "ranges") return false;
+  const auto* kind = table.column("kind");
+  const auto* start = table.column("start_ticks");
+  const auto* duration = table.column("duration_ticks");
+  const auto* name = table.column("name");
+  const auto* value1 = table.column("value1");
+  const auto* value2 = table.column("value2");
+  if (kind == nullptr || start == nullptr || duration == nullptr || name == nullptr ||
+      (with_values && (value1 == nullptr || value2 == nullptr))) {
+    run_.rank().quality.add(QualityCode::kUnparsableEvent,
+                            "columns are missing in table " + std::string(table.name),
+                            static_cast<int64_t>(table.rows));
+    return true;
+  }
+  const TrackId track = run_.thread_track(table.key);
+  for (size_t row = 0; row < table.rows; ++row) {
+    read_row(track, {(*kind)[row], (*start)[row], (*duration)[row], (*name)[row],
+                     with_values ? (*value1)[row] : 0, with_values ? (*value2)[row] : 0});
+  }
+  return true;
+}
+
+void HostTables::read_row(TrackId track, const Row& row) {
+  ++records_;
+  RankBuilder& rank = run_.rank();
+  const int64_t ts_ns = run_.clock().ns(row.start_ticks);
+  last_ns_ = std::max(last_ns_, ts_ns);
+  switch (row.kind) {
+    case STEPSCOPE_MARK: {
+      SliceRecord slice;
+      slice.ts_ns = ts_ns;
+      slice.name = run_.name(row.name);
+      slice.cat = rank.strings.intern("mark");
+      slice.flags = kFlagInstant;
+      rank.add_slice(track, slice);
+      return;
+    }
+    case STEPSCOPE_COUNTER: {
+      CounterRecord counter;
+      counter.ts_ns = ts_ns;
+      std::memcpy(&counter.value, &row.value1, sizeof counter.value);
+      counter.track = run_.counter_track(run_.name(row.name));
+      rank.counters.push_back(counter);
+      return;
+    }
+    case STEPSCOPE_FLOW_START:
+    case STEPSCOPE_FLOW_END: {
+      FlowRecord flow;
+      flow.ts_ns = ts_ns;
+      flow.id = static_cast<uint64_t>(row.value1);
+      if (flow.id & kTextFlowId)
+        flow.id = kTextFlowId | rank.strings.intern(std::to_string(flow.id));
+      flow.kind = run_.name(row.name);
+      flow.track = track;
+      flow.phase = row.kind == STEPSCOPE_FLOW_START ? FlowPhase::kStart : FlowPhase::kEnd;
+      rank.flows.push_back(flow);
+      return;
+    }
+    case STEPSCOPE_STEP:
+      steps_.push_back({ts_ns, row.value1, track});
+      return;
+    case STEPSCOPE_STEP_END:
+      steps_.push_back({ts_ns, kNull, track});
+      return;
+    default:
+      add_range(track, row, ts_ns);
+  }
+}
+
+void HostTables::add_range(TrackId track, const Row& row, int64_t ts_ns) {
+  RankBuilder& rank = run_.rank();
+  const RangeWord word = range_word(row.kind);
+  if (word.category == "other")
+    rank.quality.add(QualityCode::kUnknownCategory, "kind " + std::to_string(row.kind));
+  SliceRecord slice;
+  slice.ts_ns = ts_ns;
+  slice.dur_ns = run_.clock().duration_ns(row.start_ticks, row.duration_ticks);
+  slice.name = run_.name(row.name);
+  slice.cat = rank.strings.intern(word.category);
+  slice.kind = word.kind;
+  // value1: id of the args text, and above it the number that device work names this range by.
+  const int64_t args = row.value1 & 0xFFFFFFFF;
+  const int64_t external = static_cast<int64_t>(static_cast<uint64_t>(row.value1) >> 32);
+  if (args != 0) slice.args = rank.add_args(rank.strings.view(run_.name(args)));
+  if (external != 0) slice.external_id = rank.pack_id(external);
+  if (word.kind == SliceKind::kOp) slice.detail = operator_detail(row);
+  last_ns_ = std::max(last_ns_, slice.ts_ns + slice.dur_ns);
+  rank.add_slice(track, slice);
+}
+
+// value2 of an operator: its sequence number plus one, and above 48 bits the forward thread.
+uint32_t HostTables::operator_detail(const Row& row) {
+  RankBuilder& rank = run_.rank();
+  const int64_t args = row.value1 & 0xFFFFFFFF;
+  if (args == 0 && row.value2 == 0) return kNoDetail;
+  const auto [known, added] = known_args_.try_emplace(args);
+  if (added && args != 0) {
+    const auto json = nlohmann::json::parse(rank.strings.view(run_.name(args)), nullptr, false);
+    const auto field = [&](const char* key) {
+      const auto at = json.is_object() ? json.find(key) : json.end();
+      return at == json.end() ? kNoString : rank.strings.intern(at->dump());
+    };
+    known->second.input_shapes = field("Input Dims");
+    known->second.input_types = field("Input type");
+    known->second.module = field("Module");
+  }
+  OpDetail detail = known->second;
+  const auto value = static_cast<uint64_t>(row.value2);
+  if (const uint64_t sequence = value & 0xFFFFFFFFFFFFu; sequence != 0)
+    detail.sequence = static_cast<int64_t>(sequence) - 1;
+  if (const uint64_t thread = value >> 48; thread != 0)
+    detail.forward_thread = static_cast<int64_t>(thread);
+  return rank.add_op(detail);
+}
+
+void HostTables::finish(bool ended) {
+  RankBuilder& rank = run_.rank();
+  std::stable_sort(steps_.begin(), steps_.end(),
+                   [](const StepMark& a, const StepMark& b) { return a.ts_ns < b.ts_ns; });
+  const StringId marked = rank.strings.intern("marked");
+  for (size_t at = 0; at < steps_.size(); ++at) {
+    const StepMark& mark = steps_[at];
+    if (mark.number == kNull) continue;
+    last_step_ = mark.number;
+    const bool has_end = at + 1 < steps_.size();
+    const int64_t end_ns = has_end ? steps_[at + 1].ts_ns : std::max(last_ns_, mark.ts_ns);
+    StepRecord step;
+    step.step = mark.number;
+    step.ts_ns = mark.ts_ns;
+    step.dur_ns = end_ns - mark.ts_ns;
+    step.source = marked;
+    step.track = mark.track;
+    step.name = rank.strings.intern("ProfilerStep#" + std::to_string(mark.number));
+    step.complete = has_end;
+    rank.steps.push_back(step);
+    SliceRecord slice;
+    slice.ts_ns = step.ts_ns;
+    slice.dur_ns = step.dur_ns;
+    slice.name = step.name;
+    slice.cat = rank.strings.intern("user_annotation");
+    slice.kind = SliceKind::kAnnotation;
+    rank.add_slice(mark.track, slice);
+    if (!has_end) rank.quality.add(QualityCode::kWindowCut, rank.strings.view(step.name));
+  }
+  if (!ended) {
+    rank.quality.add(QualityCode::kEndedAbnormally,
+                     last_step_ == kNull
+                         ? "before the first step"
+                         : "ended abnormally at step " + std::to_string(last_step_));
+  }
+}
+
+}  // namespace stepscope

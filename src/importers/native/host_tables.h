@@ -1,0 +1,55 @@
+// The tables of the rings: ranges, marks, counters, arrows, steps.
+#ifndef STEPSCOPE_IMPORTERS_NATIVE_HOST_TABLES_H_
+#define STEPSCOPE_IMPORTERS_NATIVE_HOST_TABLES_H_
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "importers/native/raw_run.h"
+
+namespace stepscope {
+
+class HostTables {
+ public:
+  explicit HostTables(RawRun& run) : run_(run) {}
+
+  // Whether the table is one of ours; its rows are taken then.
+  bool read(const RawTable& table);
+  // Call after the last table: steps become ranges. `ended` is false for a recording that broke
+  // off.
+  void finish(bool ended);
+
+  int64_t records() const { return records_; }
+  int64_t last_step() const { return last_step_; }
+
+ private:
+  struct Row {
+    int64_t kind;
+    int64_t start_ticks;
+    int64_t duration_ticks;
+    int64_t name;
+    int64_t value1;
+    int64_t value2;
+  };
+  struct StepMark {
+    int64_t ts_ns;
+    int64_t number;  // kNull: the step before ends here
+    TrackId track;
+  };
+
+  void read_row(TrackId track, const Row& row);
+  void add_range(TrackId track, const Row& row, int64_t ts_ns);
+  uint32_t operator_detail(const Row& row);
+
+  RawRun& run_;
+  std::vector<StepMark> steps_;
+  std::unordered_map<int64_t, OpDetail> known_args_;  // by the name id of the args text
+  int64_t records_ = 0;
+  int64_t last_ns_ = 0;
+  int64_t last_step_ = kNull;
+};
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_IMPORTERS_NATIVE_HOST_TABLES_H_

@@ -1,0 +1,151 @@
+#include "importers/native/native_importer.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "format/chunk_reader.h"
+#include "importers/common/json_file.h"
+#include "importers/common/text_file.h"
+#include "importers/native/host_tables.h"
+#include "importers/native/raw_run.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::string_view kFramework = "FRAMEWORK";
+
+std::string window_folder_of(const std::string& raw_file) {
+  const std::string folder = folder_of(raw_file);
+  return file_name_of(folder) == kFramework ? folder_of(folder) : folder;
+}
+
+// The rank stands in the first chunk.
+int64_t rank_in(ChunkReader& reader) {
+  RawChunk chunk;
+  auto more = reader.next(chunk);
+  if (!more || !*more) return kNull;
+  for (const RawNote& note : chunk.notes) {
+    if (note.name != "recording") continue;
+    return number_in(nlohmann::json::parse(note.json, nullptr, false), "rank", kNull);
+  }
+  return kNull;
+}
+
+bool add_candidate(const Importer& importer, const std::string& path,
+                   std::vector<Candidate>& found) {
+  auto reader = ChunkReader::open(path);
+  if (!reader) return false;
+  Candidate candidate;
+  candidate.importer = &importer;
+  candidate.path = path;
+  candidate.unit = window_folder_of(path);
+  candidate.rank = rank_in(*reader);
+  candidate.richness = NativeImporter::kRichness;
+  candidate.bytes = reader->file().size();
+  // A run is seen twice when discovery shows both its folder and FRAMEWORK/.
+  const bool known = std::any_of(found.begin(), found.end(), [&](const Candidate& other) {
+    return other.importer == &importer && other.path == candidate.path;
+  });
+  if (!known) found.push_back(candidate);
+  return true;
+}
+
+// What the recording says about itself and about what it could not do.
+void read_notes(const RawRun& run, RankBuilder& rank) {
+  nlohmann::json versions = nlohmann::json::object();
+  for (const char* const name :
+       {"recording", "environment", "options", "metadata", "cost", "end"}) {
+    for (const auto& json : run.notes(name)) versions[name] = json;
+  }
+  rank.info.versions_json = versions.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const auto text = [](const nlohmann::json& json) {
+    return json.is_string() ? json.get<std::string>()
+                            : json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  };
+  for (const auto& json : run.notes("source_left_out"))
+    rank.quality.add(QualityCode::kSourceLeftOut, text(json));
+  for (const auto& json : run.notes("not_honoured")) {
+    if (json.is_array()) {
+      for (const auto& one : json) rank.quality.add(QualityCode::kNotHonoured, text(one));
+    } else {
+      rank.quality.add(QualityCode::kNotHonoured, text(json));
+    }
+  }
+  for (const auto& json : run.notes("end")) {
+    const int64_t lost = number_in(json, "not_recorded", 0);
+    const std::string stopped_by = text_in(json, "stopped_by");
+    if (lost > 0 || !stopped_by.empty())
+      rank.quality.add(QualityCode::kDroppedRecords, stopped_by, std::max<int64_t>(lost, 1));
+  }
+}
+
+void report_damage(const ChunkReader& reader, RankBuilder& rank) {
+  const auto at_byte = [](uint64_t byte) { return "byte " + std::to_string(byte); };
+  if (reader.damaged_chunks() > 0) {
+    rank.quality.add(QualityCode::kUnparsableEvent, "chunk at " + at_byte(reader.first_damage()),
+                     reader.damaged_chunks());
+  }
+  if (reader.torn_bytes() > 0)
+    rank.quality.add(QualityCode::kTruncatedInput, at_byte(reader.position()));
+}
+
+}  // namespace
+
+bool NativeImporter::probe_folder(const Folder& folder, std::vector<Candidate>& found) const {
+  const std::string name(kRawFileName);
+  if (folder.has_file(name)) add_candidate(*this, folder.path + "/" + name, found);
+  // Seen from the run's folder too, before others look at what else is in it.
+  if (folder.has_folder(kFramework))
+    add_candidate(*this, folder.path + "/" + std::string(kFramework) + "/" + name, found);
+  return false;
+}
+
+bool NativeImporter::probe_file(const std::string& path, std::string_view head,
+                                std::vector<Candidate>& found) const {
+  return head.starts_with(kRawFileMagic) && add_candidate(*this, path, found);
+}
+
+Status NativeImporter::import(const Candidate& candidate, const ImportContext& context,
+                              RankBuilder& rank) const {
+  RawRun run(rank);
+  RawChunk chunk;
+  rank.info.source_format = name();
+  rank.info.source_path = candidate.unit;
+  rank.info.device_kind = "CPU";
+  for (const bool learning : {true, false}) {
+    auto reader = ChunkReader::open(candidate.path);
+    if (!reader) return std::move(reader.error());
+    HostTables host(run);
+    std::map<std::string, int64_t, std::less<>> unknown_tables;
+    while (true) {
+      auto more = reader->next(chunk);
+      if (!more) return std::move(more.error());
+      if (!*more) break;
+      if (context.progress.cancelled())
+        return Error{ErrorCode::kCancelled, "import stopped", candidate.path, "cancelled", ""};
+      if (learning) {
+        run.learn(chunk);
+        continue;
+      }
+      for (const RawTable& table : chunk.tables) {
+        if (host.read(table) || table.name == "clocks" || table.name == "threads") continue;
+        unknown_tables[std::string(table.name)] += static_cast<int64_t>(table.rows);
+      }
+    }
+    if (learning) {
+      if (auto status = run.finish_learning(candidate.path); !status) return status;
+      continue;
+    }
+    host.finish(!run.notes("end").empty());
+    for (const auto& [table, rows] : unknown_tables)
+      rank.quality.add(QualityCode::kUnknownCategory, "table " + table, rows);
+    report_damage(*reader, rank);
+    add_source(rank, candidate.path, "raw", host.records());
+  }
+  read_notes(run, rank);
+  context.progress.add_done_bytes(candidate.bytes);
+  return {};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,126 @@
+// From the recording API to the store's tables, through a real file.
+#include "importers/native/native_importer.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "stepscope/record.h"
+#include "tests/support/imported_rank.h"
+#include "tests/support/temporary_folder.h"
+
+namespace stepscope {
+namespace {
+
+using testing::ImportedRank;
+using testing::TemporaryFolder;
+
+uint32_t name_of(std::string_view text) { return stepscope_name(text.data(), text.size()); }
+
+void start(const std::string& folder, int64_t rank) {
+  std::filesystem::create_directories(folder);
+  stepscope_options options{};
+  options.size = sizeof options;
+  options.rank = rank;
+  ASSERT_EQ(stepscope_start(folder.c_str(), &options), 0) << stepscope_last_error();
+}
+
+ImportedRank import_only(const std::string& folder) {
+  const NativeImporter importer;
+  const auto found = testing::find_candidates(importer, folder);
+  EXPECT_EQ(found.size(), 1u);
+  return ImportedRank(importer, found.at(0));
+}
+
+void train_steps(int64_t first, int64_t last) {
+  for (int64_t step = first; step <= last; ++step) {
+    stepscope_step(step);
+    const Scope forward(name_of("forward"), STEPSCOPE_MODULE);
+    const uint64_t start = stepscope_ticks();
+    const uint64_t args = name_of(R"({"Input Dims":[[2,3],[3,4]],"Input type":["float","float"]})");
+    stepscope_put(start, stepscope_ticks() - start, STEPSCOPE_OPERATOR | STEPSCOPE_VALUES,
+                  name_of("aten::mm"), args | 77ull << 32, 5 + 1);
+  }
+}
+
+TEST(NativeImporter, ARunBecomesTheStoresTables) {
+  const TemporaryFolder folder;
+  const auto before_ns = std::chrono::system_clock::now().time_since_epoch().count();
+  start(folder.path("run/FRAMEWORK"), 3);
+  train_steps(10, 12);
+  stepscope_end_step();
+  stepscope_mark(name_of("checkpoint"));
+  stepscope_counter(name_of("loss"), 2.5);
+  stepscope_flow(STEPSCOPE_FLOW_START, name_of("arrow"), 9);
+  stepscope_stop();
+  const auto after_ns = std::chrono::system_clock::now().time_since_epoch().count();
+
+  ImportedRank run = import_only(folder.path());
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ(run.integers(Table::kRanks, "rank"), std::vector<int64_t>{3});
+  EXPECT_EQ(run.integers(Table::kSteps, "step"), (std::vector<int64_t>{10, 11, 12}));
+  EXPECT_EQ(run.integers(Table::kSteps, "complete"), (std::vector<int64_t>{1, 1, 1}));
+  EXPECT_EQ(run.texts(Table::kOps, "input_shapes"), std::vector<std::string>(3, "[[2,3],[3,4]]"));
+  EXPECT_EQ(run.integers(Table::kOps, "sequence"), std::vector<int64_t>(3, 5));
+  const auto names = run.texts(Table::kSlices, "name");
+  EXPECT_EQ(std::ranges::count(names, "forward"), 3);
+  EXPECT_EQ(std::ranges::count(names, "checkpoint"), 1);
+  EXPECT_EQ(run.reals(Table::kCounters, "value"), std::vector<double>{2.5});
+  for (const int64_t ts : run.integers(Table::kSlices, "ts")) {
+    EXPECT_GE(ts, before_ns);
+    EXPECT_LE(ts, after_ns);
+  }
+  // An operator is inside its module, which is inside its step.
+  const auto depths = run.integers(Table::kSlices, "depth");
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == "aten::mm") {
+      EXPECT_EQ(depths[i], 2);
+    }
+  }
+  EXPECT_EQ(run.quality("ended_abnormally"), 0);
+  EXPECT_EQ(run.quality("dropped_records"), 0);
+}
+
+TEST(NativeImporter, AKilledProgramsRunSaysWhereItEnded) {
+  const TemporaryFolder folder;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    start(folder.path("run/FRAMEWORK"), 0);
+    train_steps(1, 7);
+    std::this_thread::sleep_for(std::chrono::milliseconds(900));
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  ImportedRank run = import_only(folder.path());
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ(run.rows(Table::kSteps), 7u);
+  EXPECT_EQ(run.quality("ended_abnormally"), 1);
+  const auto& entries = run.builder().quality.entries();
+  EXPECT_EQ(entries.at(QualityCode::kEndedAbnormally).example, "ended abnormally at step 7");
+}
+
+TEST(NativeImporter, ADamagedFileKeepsWhatIsWhole) {
+  const TemporaryFolder folder;
+  start(folder.path("run/FRAMEWORK"), 0);
+  train_steps(1, 3);
+  stepscope_stop();
+  const std::string path = folder.path("run/FRAMEWORK/stepscope.raw");
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 7);
+  ImportedRank run = import_only(folder.path());
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ(run.rows(Table::kSteps), 3u);
+  EXPECT_EQ(run.quality("truncated_input"), 1);
+  EXPECT_EQ(run.quality("ended_abnormally"), 1);
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,57 @@
+// What reading one raw file needs everywhere: its clock, names, lanes and notes.
+#ifndef STEPSCOPE_IMPORTERS_NATIVE_RAW_RUN_H_
+#define STEPSCOPE_IMPORTERS_NATIVE_RAW_RUN_H_
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "format/chunk_reader.h"
+#include "importers/native/tick_clock.h"
+#include "store/rank_builder.h"
+
+namespace stepscope {
+
+// A field of a note, or what stands for it when it is missing or of another type.
+int64_t number_in(const nlohmann::json& object, const char* key, int64_t otherwise);
+std::string text_in(const nlohmann::json& object, const char* key);
+
+class RawRun {
+ public:
+  explicit RawRun(RankBuilder& rank) : rank_(rank) {}
+
+  // The first time through the file: clock samples, names, threads, notes. Events may need any of
+  // them, also those that come behind.
+  void learn(const RawChunk& chunk);
+  // Call between the two. Fails when the clock is unusable.
+  Status finish_learning(const std::string& path);
+
+  RankBuilder& rank() { return rank_; }
+  const TickClock& clock() const { return clock_; }
+  // The rank's id of a name; "" for ids that the file does not define, which are counted.
+  StringId name(int64_t id);
+  // The lane of a host thread.
+  TrackId thread_track(int64_t thread);
+  // The lane of a counter.
+  TrackId counter_track(StringId name);
+  // The notes of a name, in order.
+  std::vector<nlohmann::json> notes(std::string_view name) const;
+
+ private:
+  RankBuilder& rank_;
+  TickClock clock_;
+  std::unordered_map<int64_t, StringId> names_;
+  std::unordered_map<int64_t, StringId> thread_names_;
+  std::unordered_map<int64_t, TrackId> thread_tracks_;
+  std::unordered_map<StringId, TrackId> counter_tracks_;
+  std::vector<std::pair<std::string, nlohmann::json>> notes_;
+  StringId process_ = kEmptyString;
+  StringId pid_ = kEmptyString;
+};
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_IMPORTERS_NATIVE_RAW_RUN_H_

@@ -1,0 +1,46 @@
+// TickClock: from the collector's ticks to nanoseconds since 1970.
+//
+// Between two samples ticks and the monotonic clock go in step. The calendar clock is used once, at
+// the first sample: corrections of it during the run must not bend durations.
+#ifndef STEPSCOPE_IMPORTERS_NATIVE_TICK_CLOCK_H_
+#define STEPSCOPE_IMPORTERS_NATIVE_TICK_CLOCK_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace stepscope {
+
+class TickClock {
+ public:
+  struct Sample {
+    int64_t ticks;
+    int64_t monotonic_ns;
+    int64_t realtime_ns;
+  };
+
+  // In any order; samples that contradict the ones before them are left out and counted.
+  void add(const Sample& sample) { samples_.push_back(sample); }
+  // Call once after all samples. False when there are fewer than two, or they do not advance.
+  bool finish();
+
+  int64_t ns(int64_t ticks) const;
+  // How long something of so many ticks takes that starts at `ticks`.
+  int64_t duration_ns(int64_t ticks, int64_t duration) const {
+    return ns(ticks + duration) - ns(ticks);
+  }
+  // For times of the monotonic clock.
+  int64_t from_monotonic(int64_t monotonic_ns) const;
+
+  // By how much the calendar clock was corrected while recording.
+  int64_t correction_ns() const { return correction_ns_; }
+  int64_t contradictions() const { return contradictions_; }
+
+ private:
+  std::vector<Sample> samples_;
+  int64_t correction_ns_ = 0;
+  int64_t contradictions_ = 0;
+};
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_IMPORTERS_NATIVE_TICK_CLOCK_H_
