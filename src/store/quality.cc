@@ -88,13 +88,16 @@ constexpr QualitySpec kSpecs[] = {
     {kInvalidText, "invalid_text", "note", "text that is not UTF-8; the bytes were kept", false},
     {kWideInteger, "wide_integer", "note", "integers that do not fit 64 bits; kept as text", false},
     {kLimitReached, "limit_reached", "loss", "a safety limit of the reader was reached", false},
+    {kNotUnderstood, "not_understood", "loss",
+     "files or parts of files that are known by name but whose meaning is not; not in any table",
+     false},
 };
 
 constexpr bool specs_in_enum_order() {
   for (size_t i = 0; i < std::size(kSpecs); ++i) {
     if (static_cast<size_t>(kSpecs[i].code) != i) return false;
   }
-  return static_cast<size_t>(kLimitReached) + 1 == std::size(kSpecs);
+  return static_cast<size_t>(kNotUnderstood) + 1 == std::size(kSpecs);
 }
 static_assert(specs_in_enum_order());
 

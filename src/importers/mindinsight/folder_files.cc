@@ -50,7 +50,7 @@ constexpr NumberedName kNumbered[] = {
     {"dynamic_shape_info_", ".json", kDocument, "dynamic_shape_info"},
     {"memory_usage_summary_", ".json", kDocument, "memory_usage_summary"},
     {"memory_usage_details_", ".json", kDocument, "memory_usage_details"},
-    {"memory_usage_", ".pb", kIgnored, "memory_usage"},
+    {"memory_usage_", ".pb", kMemoryUsage, "memory_usage"},
     {"operator_memory_", ".csv", kTable, "operator_memory"},
     {"hccl_raw_", ".csv", kTable, "hccl_raw"},
     {"parallel_strategy_", ".json", kParallelStrategy, "parallel_strategy"},
@@ -87,10 +87,14 @@ constexpr SlicedName kSliced[] = {
     {"Framework.host", "task_desc_info", kJobTasks, "task_desc_info"},
     {"Framework.host", "graph_desc_info", kJobGraph, "graph_desc_info"},
     {"Framework.host", ".point.", kJobPoints, "points"},
-    {"Framework.", "", kIgnored, "framework"},
+    {"Framework.hash_dic.", "", kFrameworkHashes, "framework_hashes"},
+    {"Framework.task_desc_info.", "", kFrameworkTasks, "framework_tasks"},
+    {"Framework.step_info.", "", kFrameworkSteps, "framework_steps"},
+    {"Framework.tensor_data_info.", "", kFrameworkTensors, "framework_tensors"},
+    {"Framework.", "", kNotUnderstood, "framework"},
     {"DATA_PREPROCESS.dev.AICPUMI", "", kJobDequeue, "aicpu_dequeue"},
     {"DATA_PREPROCESS.dev.AICPU", "", kJobAiCpu, "aicpu_raw"},
-    {"aicore.data.", "", kIgnored, "aicore_counters"},
+    {"aicore.data.", "", kJobCounters, "aicore_counters"},
 };
 
 // "name.N.slice_S": the device and the slice.
@@ -126,7 +130,8 @@ std::vector<const KnownFile*> DeviceFiles::of(FileKind kind) const {
 
 bool DeviceFiles::any() const {
   return minddata.any() || std::ranges::any_of(files, [](const KnownFile& file) {
-           return file.kind != kIgnored && file.kind != kProfilerInfo && file.kind != kFirstCycle;
+           return file.kind != kIgnored && file.kind != kNotUnderstood &&
+                  file.kind != kProfilerInfo && file.kind != kFirstCycle;
          });
 }
 
