@@ -19,8 +19,6 @@ constexpr size_t kHeadBytes = 64 * 1024;
 constexpr int kDeepestFolder = 24;
 constexpr size_t kMostEntries = 2'000'000;
 
-bool is_ours(const std::string& name) { return name.find(kStoreSuffix) != std::string::npos; }
-
 struct Listing {
   Folder folder;
   bool readable = true;
@@ -39,7 +37,7 @@ Listing list_folder(const std::string& path) {
       listing.folder.folders.push_back(name);
     else if ((fs::is_regular_file(status) ||
               (fs::is_symlink(status) && at->is_regular_file(ignored))) &&
-             !is_ours(name)) {
+             !is_own_store(name)) {
       listing.folder.files.push_back(name);
     }
   }
@@ -212,7 +210,7 @@ Result<uint64_t> stamp_paths(const std::vector<std::string>& paths) {
       if (at.depth() > kDeepestFolder) at.disable_recursion_pending();
       std::error_code ignored;
       const std::string file_path = at->path().string();
-      if (!at->is_regular_file(ignored) || is_ours(at->path().filename().string())) continue;
+      if (!at->is_regular_file(ignored) || is_own_store(at->path().filename().string())) continue;
       if (const auto file = stamp_file(file_path)) add_file(file_path.substr(path.size()), *file);
     }
   }

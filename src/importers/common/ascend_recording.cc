@@ -7,6 +7,7 @@
 #include "base/decimal.h"
 #include "base/file.h"
 #include "importers/common/json_file.h"
+#include "importers/discover.h"
 
 namespace stepscope {
 namespace {
@@ -129,7 +130,7 @@ Folder list_folder(const std::string& path) {
     auto name = at->path().filename().string();
     if (at->is_directory(ignored)) {
       folder.folders.push_back(std::move(name));
-    } else if (at->is_regular_file(ignored)) {
+    } else if (at->is_regular_file(ignored) && !is_own_store(name)) {
       folder.files.push_back(std::move(name));
     }
   }

@@ -7,6 +7,7 @@
 
 #include "base/decimal.h"
 #include "importers/common/text_file.h"
+#include "importers/discover.h"
 
 namespace stepscope::mindinsight {
 namespace {
@@ -197,7 +198,8 @@ ProfilerFolder list_profiler_folder(const std::string& folder) {
   for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
        at.increment(error)) {
     std::error_code kind_error;
-    if (at->is_regular_file(kind_error)) names.push_back(at->path().filename().string());
+    const std::string name = at->path().filename().string();
+    if (at->is_regular_file(kind_error) && !is_own_store(name)) names.push_back(name);
   }
   std::ranges::sort(names);
   return sort_profiler_files(folder, names);
