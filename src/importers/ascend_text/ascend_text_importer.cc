@@ -75,6 +75,10 @@ bool AscendTextImporter::probe_file(const std::string& path, std::string_view he
   return true;
 }
 
+std::optional<RecordingAround> AscendTextImporter::recording_around(const std::string& path) const {
+  return ascend_recording_around(path, false);
+}
+
 Status AscendTextImporter::import(const Candidate& candidate, const ImportContext& context,
                                   RankBuilder& rank) const {
   auto recording = recording_of(candidate.path);

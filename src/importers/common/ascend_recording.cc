@@ -198,6 +198,36 @@ std::optional<AscendRecording> find_ascend_recording(const Folder& folder) {
   return recording;
 }
 
+std::optional<RecordingAround> ascend_recording_around(const std::string& file, bool as_database) {
+  const std::string folder = parent_of(file);
+  const auto recording = find_ascend_recording(folder);
+  if (!recording) return std::nullopt;
+  const std::string path = folder + "/" + std::string(base_name(file));
+  const auto has = [&](const std::vector<std::string>& files) {
+    return std::find(files.begin(), files.end(), path) != files.end();
+  };
+  RecordingAround around;
+  around.folder = recording->folder;
+  if (as_database) {
+    if (!has(recording->databases) && !has(recording->analyses)) return std::nullopt;
+    around.read_whole = has(recording->analyses) || recording->databases.size() == 1;
+  } else {
+    const bool metadata = path == recording->info_file || path == recording->metadata_file;
+    const bool table = has(recording->tables) || has(recording->summaries) || metadata;
+    if (!recording->has_text() || (!table && !has(recording->traces))) return std::nullopt;
+    around.read_whole = table || recording->traces.size() == 1;
+  }
+  // As the importer of that form will see it: the folder above may have more than the file's.
+  const auto whole = find_ascend_recording(recording->folder);
+  const AscendRecording& all = whole ? *whole : *recording;
+  size_t files = all.traces.size() + all.tables.size() + all.summaries.size();
+  if (as_database) files += all.databases.size() + all.analyses.size() - all.traces.size();
+  files += all.info_file.empty() ? 0 : 1;
+  files += all.metadata_file.empty() ? 0 : 1;
+  around.other_files = std::max<size_t>(files, 1) - 1;
+  return around;
+}
+
 std::string ascend_table_name(std::string_view path) {
   std::string_view name = base_name(path);
   name = name.substr(0, name.find_last_of('.'));

@@ -41,6 +41,11 @@ struct AscendRecording {
 std::optional<AscendRecording> find_ascend_recording(const Folder& folder);
 std::optional<AscendRecording> find_ascend_recording(const std::string& folder_path);
 
+// The recording whose files `file` is one of, for a file that the user named; nullopt when it lies
+// in no recording. A named timeline or database that is one of several stands for itself,
+// everything else for the whole recording.
+std::optional<RecordingAround> ascend_recording_around(const std::string& file, bool as_database);
+
 // "kernel_details" from ".../op_summary_slice_0_20240101120000.csv" and the like: the name without
 // extension, part, time, rank and device numbers, in snake_case.
 std::string ascend_table_name(std::string_view path);
