@@ -114,7 +114,9 @@ Status AscendTextImporter::import(const Candidate& candidate, const ImportContex
   }
   kernels.finish();
   TraceView(kernels, device, rank).finish();
+  if (rank.steps.empty()) add_steps_of_timeline(rank);
   if (rank.steps.empty()) add_steps_of_table(*recording, rank);
+  add_queue_of_table(*recording, rank);
   apply_communication_times(rank);
   if (rank.info.rank_inferred) {
     rank.quality.add(QualityCode::kRankInferred, "taken as rank " + std::to_string(rank.info.rank));

@@ -90,6 +90,34 @@ void note_metadata(const std::string& path, const std::vector<std::string>& name
   }
 }
 
+// info.json, info.json.0 and the like: what the collector knows about host, devices and clocks.
+void note_collection(const std::string& path, const std::vector<std::string>& names,
+                     AscendRecording& recording) {
+  for (const std::string& name : names) {
+    for (const std::string_view word : {"info.json", "start_info", "end_info"}) {
+      if (name == word || number_between(name, std::string(word) + ".", "")) {
+        recording.collection_files.push_back(path + "/" + name);
+      }
+    }
+  }
+}
+
+// The rank that every info.json of the recording names; kNull when they differ or there is none.
+int64_t rank_of_collection(const AscendRecording& recording) {
+  int64_t rank = kNull;
+  for (const std::string& path : recording.collection_files) {
+    if (!base_name(path).starts_with("info.json")) continue;
+    const auto info = read_json_file(path);
+    if (!info.ok() || !info->is_object()) continue;
+    const auto id = info->find("rank_id");
+    if (id == info->end() || !id->is_number_integer()) continue;
+    const auto number = id->get<int64_t>();
+    if (rank != kNull && rank != number) return kNull;
+    rank = number;
+  }
+  return rank;
+}
+
 void find_rank(AscendRecording& recording) {
   if (recording.rank == kNull && !recording.info_file.empty()) {
     const auto info = read_json_file(recording.info_file);
@@ -115,10 +143,28 @@ void find_rank(AscendRecording& recording) {
       }
     }
   }
+  if (recording.rank == kNull) recording.rank = rank_of_collection(recording);
   if (recording.rank != kNull && recording.rank < 0) recording.rank = kNull;
 }
 
+// step_trace_*.json and its like hold parts of what msprof_*.json holds: read where that is
+// missing.
+void use_partial_timelines(AscendRecording& recording) {
+  if (!recording.traces.empty()) return;
+  std::erase_if(recording.summaries, [&](const std::string& path) {
+    const bool is_part = is_partial_timeline(path);
+    if (is_part) recording.traces.push_back(path);
+    return is_part;
+  });
+}
+
 }  // namespace
+
+bool is_partial_timeline(std::string_view path) {
+  const std::string table = ascend_table_name(path);
+  return path.ends_with(".json") &&
+         (table == "step_trace" || table == "hccl" || table == "task_time" || table == "msprof_tx");
+}
 
 Folder list_folder(const std::string& path) {
   Folder folder;
@@ -165,6 +211,13 @@ std::optional<AscendRecording> find_ascend_recording(const Folder& folder) {
     for (const std::string& name : folder.files) {
       if (between(name, "msprof", ".db")) recording.databases.push_back(folder.path + "/" + name);
     }
+    note_collection(folder.path, folder.files, recording);
+    for (const std::string& name : folder.folders) {
+      if (name != "host" && !number_between(name, "device_", "")) continue;
+      const std::string inside = folder.path + "/" + name;
+      note_collection(inside, list_folder(inside).files, recording);
+    }
+    use_partial_timelines(recording);
   } else {
     for (const std::string& name : folder.files) {
       const bool database = name.ends_with(".db") || name == "trace_view.json";
