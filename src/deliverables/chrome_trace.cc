@@ -353,7 +353,8 @@ class ChromeTrace {
     static const std::string kNoPlace = R"("pid":0,"tid":0)";
     for (uint64_t row = 0; row < rank_.rows(Table::kMemory); ++row) {
       const int64_t ts_ns = rank_.number(Table::kMemory, "ts", row);
-      if (!rank_.chosen_time(ts_ns)) continue;
+      // A plan without times has no place on a timeline.
+      if (ts_ns == kNull || !rank_.chosen_time(ts_ns)) continue;
       const int64_t op = rank_.number(Table::kMemory, "slice", row);
       const uint32_t track =
           valid(op) ? rank_.slice(static_cast<uint64_t>(op)).track : rank_.idle_host_track(ts_ns);

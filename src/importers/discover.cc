@@ -19,8 +19,6 @@ constexpr size_t kHeadBytes = 64 * 1024;
 constexpr int kDeepestFolder = 24;
 constexpr size_t kMostEntries = 2'000'000;
 
-bool is_ours(const std::string& name) { return name.find(kStoreSuffix) != std::string::npos; }
-
 struct Listing {
   Folder folder;
   bool readable = true;
@@ -39,7 +37,7 @@ Listing list_folder(const std::string& path) {
       listing.folder.folders.push_back(name);
     else if ((fs::is_regular_file(status) ||
               (fs::is_symlink(status) && at->is_regular_file(ignored))) &&
-             !is_ours(name)) {
+             !is_own_store(name)) {
       listing.folder.files.push_back(name);
     }
   }
@@ -55,7 +53,8 @@ class Walk {
   size_t entries = 0;
   std::vector<std::string> unreadable;  // files and folders
 
-  void file(const std::string& path) {
+  // `form`: the only importer to ask; "" for all.
+  void file(const std::string& path, std::string_view form = {}) {
     ++entries;
     const std::string head = read_text_head(path, kHeadBytes);
     if (head.empty() && !InputFile::open(path)) {
@@ -63,6 +62,7 @@ class Walk {
       return;
     }
     for (const Importer* importer : importers()) {
+      if (!form.empty() && importer->name() != form) continue;
       if (importer->probe_file(path, head, found)) return;
     }
   }
@@ -83,6 +83,50 @@ class Walk {
     }
   }
 };
+
+struct NamedFile {
+  const Importer* importer = nullptr;  // nullptr: the file stands alone
+  RecordingAround around;
+};
+
+NamedFile look_around(const std::string& path, std::string_view form) {
+  for (const Importer* importer : importers()) {
+    if (!form.empty() && importer->name() != form) continue;
+    if (auto around = importer->recording_around(path)) return {importer, std::move(*around)};
+  }
+  return {};
+}
+
+// A file that the user named: the recording it is a part of, or the file alone.
+void walk_named_file(const std::string& path, std::string_view form, Walk& walk,
+                     std::vector<std::string>* notes) {
+  const NamedFile named = look_around(path, form);
+  const auto note = [&](const std::string& text) {
+    if (notes != nullptr) notes->push_back(path + text);
+  };
+  const std::string others =
+      std::to_string(named.around.other_files) + " other files of its recording";
+  if (named.importer == nullptr || !named.around.read_whole) {
+    walk.file(path, form);
+    if (named.importer == nullptr || named.around.other_files == 0) return;
+    return note(" was read without the " + others + "; name " + named.around.folder +
+                " to read them all");
+  }
+  const size_t before = walk.found.size();
+  named.importer->probe_folder(list_folder(named.around.folder).folder, walk.found);
+  if (walk.found.size() == before) return walk.file(path, form);
+  if (named.around.other_files > 0) {
+    note(" was read with the " + others + ", " + named.around.folder);
+  }
+}
+
+// The same recording, named twice.
+void drop_repeated(std::vector<Candidate>& found) {
+  std::set<std::tuple<const Importer*, std::string, int64_t>> seen;
+  std::erase_if(found, [&](const Candidate& candidate) {
+    return !seen.insert({candidate.importer, candidate.path, candidate.rank}).second;
+  });
+}
 
 // Numbers candidates that do not know their rank: the lowest numbers that are free, in order of
 // path.
@@ -158,12 +202,13 @@ Result<std::vector<RankSource>> discover(const std::vector<std::string>& paths,
       // Opening tells why it cannot be read better than "nothing found".
       auto readable = InputFile::open(path);
       if (!readable) return std::move(readable.error());
-      walk.file(path);
+      walk_named_file(path, form, walk, notes);
     }
   }
   std::vector<Candidate>& found = walk.found;
   if (!form.empty())
     std::erase_if(found, [&](const Candidate& c) { return c.importer->name() != form; });
+  drop_repeated(found);
   if (found.empty()) return nothing_found(paths, walk, form);
   for (const std::string& path : walk.unreadable) {
     if (notes != nullptr) notes->push_back(path + " cannot be read and was left out");
@@ -198,13 +243,16 @@ Result<uint64_t> stamp_paths(const std::vector<std::string>& paths) {
     stamp +=
         mix64(hash_bytes(name), mix64(file.bytes + 1, static_cast<uint64_t>(file.modified_ns) | 1));
   };
-  for (const std::string& path : paths) {
+  for (const std::string& named : paths) {
     std::error_code error;
+    std::string path = named;
     if (!fs::is_directory(path, error)) {
       const auto file = stamp_file(path);
       if (!file) return file.error();
       add_file(fs::path(path).filename().string(), *file);
-      continue;
+      const NamedFile part = look_around(path, "");
+      if (part.importer == nullptr || !part.around.read_whole) continue;
+      path = part.around.folder;
     }
     fs::recursive_directory_iterator at(path, fs::directory_options::skip_permission_denied, error);
     for (const fs::recursive_directory_iterator end; at != end; at.increment(error)) {
@@ -212,7 +260,7 @@ Result<uint64_t> stamp_paths(const std::vector<std::string>& paths) {
       if (at.depth() > kDeepestFolder) at.disable_recursion_pending();
       std::error_code ignored;
       const std::string file_path = at->path().string();
-      if (!at->is_regular_file(ignored) || is_ours(at->path().filename().string())) continue;
+      if (!at->is_regular_file(ignored) || is_own_store(at->path().filename().string())) continue;
       if (const auto file = stamp_file(file_path)) add_file(file_path.substr(path.size()), *file);
     }
   }

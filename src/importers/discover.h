@@ -31,6 +31,10 @@ Result<std::vector<RankSource>> discover(const std::vector<std::string>& paths,
 Result<uint64_t> stamp_paths(const std::vector<std::string>& paths);
 
 inline constexpr std::string_view kStoreSuffix = ".stepscope";
+// Stores, finished or being written, are no input.
+inline bool is_own_store(std::string_view file_name) {
+  return file_name.find(kStoreSuffix) != std::string_view::npos;
+}
 
 }  // namespace stepscope
 

@@ -25,4 +25,8 @@ const Importer* find_importer(std::string_view name) {
   return nullptr;
 }
 
+std::optional<RecordingAround> Importer::recording_around(const std::string&) const {
+  return std::nullopt;
+}
+
 }  // namespace stepscope

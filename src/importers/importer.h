@@ -9,6 +9,7 @@
 #define STEPSCOPE_IMPORTERS_IMPORTER_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,13 @@ struct Folder {
   bool has_folder(std::string_view name) const;
 };
 
+// A file that the user named, seen as a part of a recording.
+struct RecordingAround {
+  std::string folder;       // of the recording
+  size_t other_files = 0;   // of the recording, beside the named one
+  bool read_whole = false;  // false: the named file is read alone
+};
+
 struct ImportContext {
   Progress& progress;         // add_done_bytes() as input is consumed; stop soon when cancelled()
   unsigned threads = 1;       // this import may use
@@ -67,6 +75,10 @@ class Importer {
   // compressed).
   virtual bool probe_file(const std::string& path, std::string_view head,
                           std::vector<Candidate>& found) const;
+
+  // The recording that a file named by the user belongs to, for formats whose files mean little one
+  // by one. nullopt: the file stands alone. Folders that discovery walks are not asked about.
+  virtual std::optional<RecordingAround> recording_around(const std::string& path) const;
 
   // Reads one candidate into `rank`. Fails only when nothing useful could be read; everything else
   // is a quality entry.

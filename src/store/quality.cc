@@ -94,13 +94,16 @@ constexpr QualitySpec kSpecs[] = {
     {kNotHonoured, "not_honoured", "note",
      "options of the recording that have no effect on this device", false},
     {kLimitReached, "limit_reached", "loss", "a safety limit of the reader was reached", false},
+    {kNotUnderstood, "not_understood", "loss",
+     "files or parts of files that are known by name but whose meaning is not; not in any table",
+     false},
 };
 
 constexpr bool specs_in_enum_order() {
   for (size_t i = 0; i < std::size(kSpecs); ++i) {
     if (static_cast<size_t>(kSpecs[i].code) != i) return false;
   }
-  return static_cast<size_t>(kLimitReached) + 1 == std::size(kSpecs);
+  return static_cast<size_t>(kNotUnderstood) + 1 == std::size(kSpecs);
 }
 static_assert(specs_in_enum_order());
 

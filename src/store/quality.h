@@ -56,6 +56,7 @@ enum class QualityCode : uint8_t {
   kSourceLeftOut,
   kNotHonoured,
   kLimitReached,
+  kNotUnderstood,
 };
 
 struct QualitySpec {

@@ -167,7 +167,7 @@ constexpr Column kCountersColumns[] = {
 
 constexpr Column kMemoryColumns[] = {
     {"rank", kInt64, Origin::kRank, "rank"},
-    {"ts", kInt64, kStored, "time, unix ns"},
+    {"ts", kInt64, kStored, "time, unix ns; NULL: planned in this order, without a time"},
     {"device_kind", kText, kStored, "CPU, CUDA, NPU ..."},
     {"device", kInt64, kStored, "device number, -1 for the host"},
     {"component", kText, kStored, "allocator: PTA, GE, APP, caching allocator ..."},

@@ -100,6 +100,10 @@ bool AscendDbImporter::probe_file(const std::string& path, std::string_view head
   return true;
 }
 
+std::optional<RecordingAround> AscendDbImporter::recording_around(const std::string& path) const {
+  return ascend_recording_around(path, true);
+}
+
 Status AscendDbImporter::import(const Candidate& candidate, const ImportContext& context,
                                 RankBuilder& rank) const {
   const AscendRecording recording = recording_of(candidate.path);

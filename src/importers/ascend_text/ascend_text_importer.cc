@@ -75,6 +75,10 @@ bool AscendTextImporter::probe_file(const std::string& path, std::string_view he
   return true;
 }
 
+std::optional<RecordingAround> AscendTextImporter::recording_around(const std::string& path) const {
+  return ascend_recording_around(path, false);
+}
+
 Status AscendTextImporter::import(const Candidate& candidate, const ImportContext& context,
                                   RankBuilder& rank) const {
   auto recording = recording_of(candidate.path);
@@ -110,7 +114,9 @@ Status AscendTextImporter::import(const Candidate& candidate, const ImportContex
   }
   kernels.finish();
   TraceView(kernels, device, rank).finish();
+  if (rank.steps.empty()) add_steps_of_timeline(rank);
   if (rank.steps.empty()) add_steps_of_table(*recording, rank);
+  add_queue_of_table(*recording, rank);
   apply_communication_times(rank);
   if (rank.info.rank_inferred) {
     rank.quality.add(QualityCode::kRankInferred, "taken as rank " + std::to_string(rank.info.rank));

@@ -21,6 +21,7 @@ class AscendTextImporter : public Importer {
   bool probe_folder(const Folder& folder, std::vector<Candidate>& found) const override;
   bool probe_file(const std::string& path, std::string_view head,
                   std::vector<Candidate>& found) const override;
+  std::optional<RecordingAround> recording_around(const std::string& path) const override;
   Status import(const Candidate& candidate, const ImportContext& context,
                 RankBuilder& rank) const override;
 };

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "importers/common/csv_reader.h"
+#include "importers/common/table_builder.h"
 
 namespace stepscope {
 namespace {
@@ -145,6 +146,11 @@ void keep_side_tables(const AscendRecording& recording, RankBuilder& rank) {
       status = keep_communication_json(path, rank);
     } else if (name == "communication_matrix") {
       status = keep_communication_matrix_json(path, rank);
+    } else if (name == "minddata_pipeline_summary") {
+      status = keep_json(path, name + "_json", rank);
+    } else if (is_partial_timeline(path)) {
+      rank.quality.add(QualityCode::kIgnoredFile, path + ": the whole timeline was read instead");
+      continue;
     } else {
       rank.quality.add(QualityCode::kIgnoredFile, path);
       continue;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/decimal.h"
+#include "importers/ascend_text/step_table.h"
 #include "importers/common/ascend_words.h"
 
 namespace stepscope {
@@ -46,6 +47,7 @@ int64_t number_after(std::string_view text, std::string_view word) {
 
 TraceView::Layer TraceView::layer_of(const TrackInfo& track) const {
   const std::string_view name = rank_.strings.view(track.process);
+  if (is_step_lane(track, rank_)) return Layer::kAnalysis;
   if (name == "Ascend Hardware") return Layer::kHardware;
   if (name == "HCCL" || name == "Communication") return Layer::kCommunication;
   if (name == "CANN") return Layer::kRuntime;

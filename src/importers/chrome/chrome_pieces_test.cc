@@ -182,6 +182,7 @@ TEST_F(Packed, EveryPackingGivesTheSameTables) {
       {"b.zst", zstd(text)},
       {"two_frames.zst", zstd(text.substr(0, 5000)) + zstd(text.substr(5000))},
       {"c.zip", zip({{"small.txt", "no"}, {"trace.json", text}})},
+      {"stored.zip", zip({{"small.txt", "no"}, {"trace.json", text}, {"z.txt", "no"}}, 0)},
       {"gzip_named_json.json", gzip(text)},
   };
   for (const auto& [name, bytes] : packed) {
@@ -205,11 +206,29 @@ TEST_F(Packed, APackedFileThatEndsEarlyKeepsItsBeginning) {
   }
 }
 
+TEST_F(Packed, AStoredMemberThatLiesAboutItsSizeIsReadToTheEndOfTheFile) {
+  const std::string text = rich_trace();
+  std::string liar = zip({{"t.json", text}}, 0);
+  const size_t entry = liar.find("PK\x01\x02");
+  liar.replace(entry + 20, 4, number(text.size() * 4, 4));
+  ImportedRun longer(folder_.write("longer.zip", liar));
+  ASSERT_TRUE(longer.ok()) << longer.error();
+  ImportedRun honest(folder_.write("honest.zip", zip({{"t.json", text}}, 0)));
+  EXPECT_EQ(longer.column("slices", "ts"), honest.column("slices", "ts"));
+  liar.replace(entry + 20, 4, number(text.size() / 2, 4));
+  ImportedRun shorter(folder_.write("shorter.zip", liar));
+  ASSERT_TRUE(shorter.ok()) << shorter.error();
+  EXPECT_EQ(shorter.quality("truncated_input"), 1);
+}
+
 TEST_F(Packed, DamagedZipsSayWhatToDo) {
   const std::string text = rich_trace();
   const std::string good = zip({{"t.json", text}});
+  std::string encrypted = good;
+  encrypted[good.find("PK\x01\x02") + 8] = 1;
   const std::pair<std::string, std::string> bad[] = {
-      {"stored", zip({{"t.json", text}}, 0)},
+      {"another method", zip({{"t.json", text}}, 12)},
+      {"encrypted", encrypted},
       {"no directory", good.substr(0, good.size() - 30)},
       {"short", good.substr(0, 10)},
       {"no members", zip({})},

@@ -126,6 +126,22 @@ class DeflateSource final : public PackedSource {
   bool finished_ = false;
 };
 
+// A zip's member without compression: the bytes from `start` to `end`, as they are.
+class StoredSource final : public PackedSource {
+ public:
+  StoredSource(InputFile file, uint64_t start, uint64_t end)
+      : PackedSource(std::move(file), start, end) {}
+
+  Result<size_t> read(char* into, size_t bytes) override {
+    const size_t want = std::min<uint64_t>(bytes, end_ - std::min(end_, file_position_));
+    auto got = file_.read_at(file_position_, into, want);
+    if (!got) return got;
+    file_position_ += *got;
+    truncated_ = truncated_ || (want > 0 && *got == 0);  // the file ends inside the member
+    return got;
+  }
+};
+
 class ZstdSource final : public PackedSource {
  public:
   explicit ZstdSource(InputFile file)
@@ -171,8 +187,14 @@ uint32_t little_endian(const uint8_t* p, int bytes) {
 struct ZipMember {
   uint64_t data_offset = 0;
   uint64_t packed_bytes = 0;
+  uint64_t text_bytes = 0;
   uint32_t method = 0;
+  bool encrypted = false;
 };
+
+constexpr uint32_t kStored = 0;
+constexpr uint32_t kDeflated = 8;
+constexpr uint64_t kSizeElsewhere = 0xFFFFFFFFu;  // of more than 4 GiB, in a zip64 field
 
 // Finds the largest member through the central directory (local headers may leave sizes out).
 Result<ZipMember> find_zip_member(const InputFile& file) {
@@ -200,9 +222,10 @@ Result<ZipMember> find_zip_member(const InputFile& file) {
   for (uint32_t i = 0; i < members && at + 46 <= directory_bytes; ++i) {
     const uint8_t* entry = &directory[at];
     if (little_endian(entry, 4) != 0x02014B50u) return bad;
-    const uint64_t packed = little_endian(entry + 20, 4);
-    if (!found || packed > best.packed_bytes) {
-      best = {0, packed, little_endian(entry + 10, 2)};
+    const uint64_t text_bytes = little_endian(entry + 24, 4);
+    if (!found || text_bytes > best.text_bytes) {
+      best = {0, little_endian(entry + 20, 4), text_bytes, little_endian(entry + 10, 2),
+              (little_endian(entry + 8, 2) & 1) != 0};
       local_offset = little_endian(entry + 42, 4);
       found = true;
     }
@@ -215,10 +238,16 @@ Result<ZipMember> find_zip_member(const InputFile& file) {
     return bad;
   best.data_offset =
       local_offset + 30 + little_endian(local + 26, 2) + little_endian(local + 28, 2);
-  if (best.method != 8) {
-    return Error{ErrorCode::kUnsupported, "cannot open the zip", file.path(),
-                 best.method == 0 ? "its member is stored without compression"
-                                  : "it is compressed by another method than deflate",
+  std::string_view why;
+  if (best.encrypted) {
+    why = "its member is encrypted";
+  } else if (best.method != kStored && best.method != kDeflated) {
+    why = "it is compressed by another method than deflate";
+  } else if (best.method == kStored && best.packed_bytes == kSizeElsewhere) {
+    why = "its member is stored without compression and larger than 4 GiB";
+  }
+  if (!why.empty()) {
+    return Error{ErrorCode::kUnsupported, "cannot open the zip", file.path(), std::string(why),
                  "unpack it and import the trace inside"};
   }
   return best;
@@ -249,8 +278,13 @@ Result<std::unique_ptr<TextSource>> TextSource::open(const std::string& path) {
   if (word == 0x04034B50u) {
     auto member = find_zip_member(*file);
     if (!member) return std::move(member.error());
-    return std::unique_ptr<TextSource>(new DeflateSource(
-        std::move(*file), member->data_offset, member->data_offset + member->packed_bytes, false));
+    const uint64_t end = member->data_offset + member->packed_bytes;
+    if (member->method == kStored) {
+      return std::unique_ptr<TextSource>(
+          new StoredSource(std::move(*file), member->data_offset, end));
+    }
+    return std::unique_ptr<TextSource>(
+        new DeflateSource(std::move(*file), member->data_offset, end, false));
   }
   return std::unique_ptr<TextSource>(new PlainSource(std::move(*file)));
 }

@@ -1,5 +1,6 @@
 // Plain text of a trace file, read from front to back, whatever it is packed in: nothing, gzip,
-// zstd, or a zip with one member. What it is packed in is told by the content, not by the name.
+// zstd, or a zip (its largest member, deflated or stored). What it is packed in is told by the
+// content, not by the name.
 #ifndef STEPSCOPE_IMPORTERS_CHROME_TEXT_SOURCE_H_
 #define STEPSCOPE_IMPORTERS_CHROME_TEXT_SOURCE_H_
 

@@ -71,9 +71,21 @@ void read_ascend_metadata(const AscendRecording& recording, RankBuilder& rank) {
   if (recording.rank != kNull) info.rank = recording.rank;  // else what the caller has given it
   read_folder_name(recording.folder, info);
 
+  json versions = json::object();
+  for (const std::string& path : recording.collection_files) {
+    const json about = read_object(path, "collection_info", rank);
+    if (about.empty()) continue;
+    const auto host = about.find("hostname");
+    if (info.host.empty() && host != about.end() && host->is_string()) {
+      info.host = host->get<std::string>();
+    }
+    if (info.pid == kNull) info.pid = integer_in(about, "pid");
+    // "info.json.0" or "device_0/info.json.0"
+    const bool inside = path.starts_with(recording.folder + "/");
+    versions[inside ? path.substr(recording.folder.size() + 1) : path] = about;
+  }
   const json profiler = read_object(recording.info_file, "profiler_info", rank);
   const json metadata = read_object(recording.metadata_file, "profiler_metadata", rank);
-  json versions = json::object();
   for (const auto& [key, value] : profiler.items()) versions[key] = value;
   json parallel = json::object();
   for (const auto& [key, value] : metadata.items()) {

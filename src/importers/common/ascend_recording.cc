@@ -7,6 +7,7 @@
 #include "base/decimal.h"
 #include "base/file.h"
 #include "importers/common/json_file.h"
+#include "importers/discover.h"
 
 namespace stepscope {
 namespace {
@@ -89,6 +90,34 @@ void note_metadata(const std::string& path, const std::vector<std::string>& name
   }
 }
 
+// info.json, info.json.0 and the like: what the collector knows about host, devices and clocks.
+void note_collection(const std::string& path, const std::vector<std::string>& names,
+                     AscendRecording& recording) {
+  for (const std::string& name : names) {
+    for (const std::string_view word : {"info.json", "start_info", "end_info"}) {
+      if (name == word || number_between(name, std::string(word) + ".", "")) {
+        recording.collection_files.push_back(path + "/" + name);
+      }
+    }
+  }
+}
+
+// The rank that every info.json of the recording names; kNull when they differ or there is none.
+int64_t rank_of_collection(const AscendRecording& recording) {
+  int64_t rank = kNull;
+  for (const std::string& path : recording.collection_files) {
+    if (!base_name(path).starts_with("info.json")) continue;
+    const auto info = read_json_file(path);
+    if (!info.ok() || !info->is_object()) continue;
+    const auto id = info->find("rank_id");
+    if (id == info->end() || !id->is_number_integer()) continue;
+    const auto number = id->get<int64_t>();
+    if (rank != kNull && rank != number) return kNull;
+    rank = number;
+  }
+  return rank;
+}
+
 void find_rank(AscendRecording& recording) {
   if (recording.rank == kNull && !recording.info_file.empty()) {
     const auto info = read_json_file(recording.info_file);
@@ -114,10 +143,28 @@ void find_rank(AscendRecording& recording) {
       }
     }
   }
+  if (recording.rank == kNull) recording.rank = rank_of_collection(recording);
   if (recording.rank != kNull && recording.rank < 0) recording.rank = kNull;
 }
 
+// step_trace_*.json and its like hold parts of what msprof_*.json holds: read where that is
+// missing.
+void use_partial_timelines(AscendRecording& recording) {
+  if (!recording.traces.empty()) return;
+  std::erase_if(recording.summaries, [&](const std::string& path) {
+    const bool is_part = is_partial_timeline(path);
+    if (is_part) recording.traces.push_back(path);
+    return is_part;
+  });
+}
+
 }  // namespace
+
+bool is_partial_timeline(std::string_view path) {
+  const std::string table = ascend_table_name(path);
+  return path.ends_with(".json") &&
+         (table == "step_trace" || table == "hccl" || table == "task_time" || table == "msprof_tx");
+}
 
 Folder list_folder(const std::string& path) {
   Folder folder;
@@ -129,7 +176,7 @@ Folder list_folder(const std::string& path) {
     auto name = at->path().filename().string();
     if (at->is_directory(ignored)) {
       folder.folders.push_back(std::move(name));
-    } else if (at->is_regular_file(ignored)) {
+    } else if (at->is_regular_file(ignored) && !is_own_store(name)) {
       folder.files.push_back(std::move(name));
     }
   }
@@ -164,6 +211,13 @@ std::optional<AscendRecording> find_ascend_recording(const Folder& folder) {
     for (const std::string& name : folder.files) {
       if (between(name, "msprof", ".db")) recording.databases.push_back(folder.path + "/" + name);
     }
+    note_collection(folder.path, folder.files, recording);
+    for (const std::string& name : folder.folders) {
+      if (name != "host" && !number_between(name, "device_", "")) continue;
+      const std::string inside = folder.path + "/" + name;
+      note_collection(inside, list_folder(inside).files, recording);
+    }
+    use_partial_timelines(recording);
   } else {
     for (const std::string& name : folder.files) {
       const bool database = name.ends_with(".db") || name == "trace_view.json";
@@ -195,6 +249,36 @@ std::optional<AscendRecording> find_ascend_recording(const Folder& folder) {
                   [](const auto& path) { return base_name(path).starts_with("ascend_mindspore"); });
   find_rank(recording);
   return recording;
+}
+
+std::optional<RecordingAround> ascend_recording_around(const std::string& file, bool as_database) {
+  const std::string folder = parent_of(file);
+  const auto recording = find_ascend_recording(folder);
+  if (!recording) return std::nullopt;
+  const std::string path = folder + "/" + std::string(base_name(file));
+  const auto has = [&](const std::vector<std::string>& files) {
+    return std::find(files.begin(), files.end(), path) != files.end();
+  };
+  RecordingAround around;
+  around.folder = recording->folder;
+  if (as_database) {
+    if (!has(recording->databases) && !has(recording->analyses)) return std::nullopt;
+    around.read_whole = has(recording->analyses) || recording->databases.size() == 1;
+  } else {
+    const bool metadata = path == recording->info_file || path == recording->metadata_file;
+    const bool table = has(recording->tables) || has(recording->summaries) || metadata;
+    if (!recording->has_text() || (!table && !has(recording->traces))) return std::nullopt;
+    around.read_whole = table || recording->traces.size() == 1;
+  }
+  // As the importer of that form will see it: the folder above may have more than the file's.
+  const auto whole = find_ascend_recording(recording->folder);
+  const AscendRecording& all = whole ? *whole : *recording;
+  size_t files = all.traces.size() + all.tables.size() + all.summaries.size();
+  if (as_database) files += all.databases.size() + all.analyses.size() - all.traces.size();
+  files += all.info_file.empty() ? 0 : 1;
+  files += all.metadata_file.empty() ? 0 : 1;
+  around.other_files = std::max<size_t>(files, 1) - 1;
+  return around;
 }
 
 std::string ascend_table_name(std::string_view path) {

@@ -22,12 +22,13 @@ struct AscendRecording {
   std::string folder;               // that identifies the recording: the unit of its forms
   std::vector<std::string> traces;  // trace_view.json, msprof_*.json, in the order of their parts
   std::vector<std::string> tables;  // *.csv
-  std::vector<std::string> summaries;  // communication.json and other small JSON
-  std::vector<std::string> databases;  // with events: ascend_*_profiler*.db, msprof_*.db
-  std::vector<std::string> analyses;   // analysis.db, communication_analyzer.db
-  std::vector<std::string> others;     // files that no importer of this family reads
-  std::string info_file;               // profiler_info[_<rank>].json, "" when there is none
-  std::string metadata_file;           // profiler_metadata.json, likewise
+  std::vector<std::string> summaries;         // communication.json and other small JSON
+  std::vector<std::string> databases;         // with events: ascend_*_profiler*.db, msprof_*.db
+  std::vector<std::string> analyses;          // analysis.db, communication_analyzer.db
+  std::vector<std::string> others;            // files that no importer of this family reads
+  std::vector<std::string> collection_files;  // info.json.N, start_info.N, end_info.N of PROF_*
+  std::string info_file;                      // profiler_info[_<rank>].json, "" when there is none
+  std::string metadata_file;                  // profiler_metadata.json, likewise
   bool is_mindspore = false;
   bool has_tables_of_ascend = false;  // a CSV or JSON name that only these profilers write
   int64_t rank = kNull;
@@ -41,13 +42,22 @@ struct AscendRecording {
 std::optional<AscendRecording> find_ascend_recording(const Folder& folder);
 std::optional<AscendRecording> find_ascend_recording(const std::string& folder_path);
 
+// The recording whose files `file` is one of, for a file that the user named; nullopt when it lies
+// in no recording. A named timeline or database that is one of several stands for itself,
+// everything else for the whole recording.
+std::optional<RecordingAround> ascend_recording_around(const std::string& file, bool as_database);
+
 // "kernel_details" from ".../op_summary_slice_0_20240101120000.csv" and the like: the name without
 // extension, part, time, rank and device numbers, in snake_case.
 std::string ascend_table_name(std::string_view path);
 
-// Rank, world size, versions, settings and parallel layout from profiler_info and
-// profiler_metadata; host and process from the folder's name. Adds both files to the sources.
+// Rank, world size, versions, settings and parallel layout from profiler_info, profiler_metadata
+// and the files in which the collector describes itself; host and process from those or the
+// folder's name. Adds the files to the sources.
 void read_ascend_metadata(const AscendRecording& recording, RankBuilder& rank);
+
+// A timeline of one kind of events (step_trace_*.json, hccl_*.json ...), beside the one of all.
+bool is_partial_timeline(std::string_view path);
 
 uint64_t total_bytes(const std::vector<std::string>& files);
 

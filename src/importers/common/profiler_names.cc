@@ -38,6 +38,7 @@ constexpr std::string_view kStrong[] = {
     "training_trace.",
     "ts_track.data",
     "hwts.",
+    "aicore.data.",
     "Framework.",
     "DATA_PREPROCESS.",
 };

@@ -7,6 +7,7 @@
 
 #include "base/decimal.h"
 #include "importers/common/text_file.h"
+#include "importers/discover.h"
 
 namespace stepscope::mindinsight {
 namespace {
@@ -50,7 +51,7 @@ constexpr NumberedName kNumbered[] = {
     {"dynamic_shape_info_", ".json", kDocument, "dynamic_shape_info"},
     {"memory_usage_summary_", ".json", kDocument, "memory_usage_summary"},
     {"memory_usage_details_", ".json", kDocument, "memory_usage_details"},
-    {"memory_usage_", ".pb", kIgnored, "memory_usage"},
+    {"memory_usage_", ".pb", kMemoryUsage, "memory_usage"},
     {"operator_memory_", ".csv", kTable, "operator_memory"},
     {"hccl_raw_", ".csv", kTable, "hccl_raw"},
     {"parallel_strategy_", ".json", kParallelStrategy, "parallel_strategy"},
@@ -87,10 +88,14 @@ constexpr SlicedName kSliced[] = {
     {"Framework.host", "task_desc_info", kJobTasks, "task_desc_info"},
     {"Framework.host", "graph_desc_info", kJobGraph, "graph_desc_info"},
     {"Framework.host", ".point.", kJobPoints, "points"},
-    {"Framework.", "", kIgnored, "framework"},
+    {"Framework.hash_dic.", "", kFrameworkHashes, "framework_hashes"},
+    {"Framework.task_desc_info.", "", kFrameworkTasks, "framework_tasks"},
+    {"Framework.step_info.", "", kFrameworkSteps, "framework_steps"},
+    {"Framework.tensor_data_info.", "", kFrameworkTensors, "framework_tensors"},
+    {"Framework.", "", kNotUnderstood, "framework"},
     {"DATA_PREPROCESS.dev.AICPUMI", "", kJobDequeue, "aicpu_dequeue"},
     {"DATA_PREPROCESS.dev.AICPU", "", kJobAiCpu, "aicpu_raw"},
-    {"aicore.data.", "", kIgnored, "aicore_counters"},
+    {"aicore.data.", "", kJobCounters, "aicore_counters"},
 };
 
 // "name.N.slice_S": the device and the slice.
@@ -126,7 +131,8 @@ std::vector<const KnownFile*> DeviceFiles::of(FileKind kind) const {
 
 bool DeviceFiles::any() const {
   return minddata.any() || std::ranges::any_of(files, [](const KnownFile& file) {
-           return file.kind != kIgnored && file.kind != kProfilerInfo && file.kind != kFirstCycle;
+           return file.kind != kIgnored && file.kind != kNotUnderstood &&
+                  file.kind != kProfilerInfo && file.kind != kFirstCycle;
          });
 }
 
@@ -192,7 +198,8 @@ ProfilerFolder list_profiler_folder(const std::string& folder) {
   for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
        at.increment(error)) {
     std::error_code kind_error;
-    if (at->is_regular_file(kind_error)) names.push_back(at->path().filename().string());
+    const std::string name = at->path().filename().string();
+    if (at->is_regular_file(kind_error) && !is_own_store(name)) names.push_back(name);
   }
   std::ranges::sort(names);
   return sort_profiler_files(folder, names);

@@ -41,6 +41,13 @@ enum class FileKind : uint8_t {
   kJobPoints,         // Framework.*point.N.slice_n: raw text
   kJobAiCpu,          // DATA_PREPROCESS.dev.AICPU.N.slice_n: raw text or binary
   kJobDequeue,        // DATA_PREPROCESS.dev.AICPUMI.N.slice_n: raw text
+  kJobCounters,       // aicore.data.N.slice_n: raw, binary
+  kFrameworkHashes,   // Framework.hash_dic.N.slice_n: text
+  kFrameworkTasks,    // Framework.task_desc_info.N.slice_n: raw, binary
+  kFrameworkSteps,    // Framework.step_info.N.slice_n: raw, binary
+  kFrameworkTensors,  // Framework.tensor_data_info.N.slice_n: raw, binary
+  kMemoryUsage,       // memory_usage_N.pb
+  kNotUnderstood,     // raw, of a form that nobody has described
   kIgnored,           // known; derived from others or not needed
 };
 

@@ -178,8 +178,8 @@ TEST_F(Mindinsight, ExecutionsWithShapesOfBothGenerations) {
   EXPECT_EQ(rank->texts(Table::kKernels, "input_shapes")[0], "[[2,3]]");
   EXPECT_EQ(rank->texts(Table::kKernels, "type")[1], "AI_CPU");
   EXPECT_EQ(rank->integers(Table::kQueues, "ts"), std::vector<int64_t>{105'000});
-  EXPECT_EQ(rank->quality("ignored_file"), 2);
-  EXPECT_EQ(rank->quality("unparsable_event"), 2);  // op_info, the time
+  EXPECT_EQ(rank->quality("ignored_file"), 1);
+  EXPECT_EQ(rank->quality("unparsable_event"), 3);  // op_info, the time, the memory plan
 }
 
 TEST_F(Mindinsight, CutTimelineGivesWayToTheCompleteList) {

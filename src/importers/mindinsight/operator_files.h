@@ -27,11 +27,11 @@ struct OperatorInfo {
 class OperatorInfos {
  public:
   void read(const std::string& framework_raw_csv, RankBuilder& rank);
+  void add(std::string_view name, const OperatorInfo& info);
   // nullptr when nothing certain is known.
   const OperatorInfo* find(std::string_view name) const;
 
  private:
-  void add(std::string_view name, const OperatorInfo& info);
   struct Entry {
     OperatorInfo info;
     bool ambiguous = false;

@@ -359,5 +359,19 @@ TEST_F(MindsporeRaw, SeveralRanksInOneFolder) {
   }
 }
 
+TEST_F(MindsporeRaw, FilesThatNobodyDescribesAreNamed) {
+  folder_.write(in_window("cpu_op_execute_timestamp_0.txt"), "Add;HostCpuOps;5000,1,0\n");
+  folder_.write(in_window("mindspore.py_stack"), "\1\2\3");
+  folder_.write(in_window("mindspore.new_kind"), "?");
+  folder_.write(in_window("parallel_strategy_0.json"),
+                R"({"config":{"rankId":0,"parallelType":"auto_parallel"},"graph":{}})");
+  const auto rank = import();
+  ASSERT_TRUE(rank);
+  EXPECT_EQ(rank->quality("not_understood"), 1);
+  EXPECT_EQ(rank->quality("ignored_file"), 1);
+  EXPECT_NE(rank->texts(Table::kRanks, "parallel")[0].find("auto_parallel"), std::string::npos);
+  EXPECT_EQ(rank->source_rows("parallel_strategy"), 1u);
+}
+
 }  // namespace
 }  // namespace stepscope

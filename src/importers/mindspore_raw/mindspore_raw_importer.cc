@@ -106,6 +106,16 @@ void read_window_info(const std::string& window, RankBuilder& rank) {
   if (!versions.empty()) rank.info.versions_json = dump_json(versions);
 }
 
+void read_parallel_strategy(const std::string& path, RankBuilder& rank) {
+  if (auto kept = keep_json(path, "parallel_strategy", rank); !kept) {
+    return add_unreadable(rank, path, kept.error());
+  }
+  const auto tree = read_json_file(path);
+  if (!tree) return;
+  const auto& config = json_member(*tree, "config");
+  if (config.is_object()) rank.info.parallel_json = dump_json(config);
+}
+
 int64_t read_all(const RankFiles& files, const std::string& folder, const std::string& window,
                  const ImportContext& context, RankBuilder& rank) {
   const auto name = mindspore_raw::parse_window_name(file_name_of(window));
@@ -141,6 +151,13 @@ int64_t read_all(const RankFiles& files, const std::string& folder, const std::s
     auto offset_ns = find_clock_offset_ns(folder);
     if (!offset_ns) offset_ns = find_clock_offset_ns(window);
     records += read_minddata(files.minddata, offset_ns, rank);
+  }
+  if (!files.parallel_strategy.empty()) read_parallel_strategy(files.parallel_strategy, rank);
+  if (!files.python_stack.empty()) {
+    // MindSpore reserves the name, but its known versions write Python calls into op_range.
+    rank.quality.add(QualityCode::kNotUnderstood,
+                     files.python_stack + ": its records are not described anywhere");
+    add_source(rank, files.python_stack, "ignored", 0);
   }
   for (const std::string& path : files.ignored) {
     rank.quality.add(QualityCode::kIgnoredFile, path);
@@ -194,6 +211,13 @@ Status MindsporeRawImporter::import(const Candidate& candidate, const ImportCont
     rank.quality.add(QualityCode::kRankInferred, "taken as rank " + std::to_string(rank.info.rank));
   }
   read_window_info(window, rank);
+  // Outside FRAMEWORK/ raw files may lie among anything.
+  if (file_name_of(candidate.path) == kFramework) {
+    for (const std::string& path : folder.unknown) {
+      rank.quality.add(QualityCode::kIgnoredFile, path);
+      add_source(rank, path, "ignored", 0);
+    }
+  }
   const int64_t records = read_all(*files, candidate.path, window, context, rank);
   context.progress.add_done_bytes(candidate.bytes);
   if (context.progress.cancelled()) {

@@ -7,6 +7,7 @@
 #include "base/decimal.h"
 #include "base/file.h"
 #include "importers/common/text_file.h"
+#include "importers/discover.h"
 
 namespace stepscope::mindspore_raw {
 namespace {
@@ -23,6 +24,7 @@ constexpr NumberedKind kNumbered[] = {
     {"cpu_op_type_info_", ".csv", &RankFiles::op_types},
     {"cpu_ms_memory_record_", ".txt", &RankFiles::memory},
     {"op_range_", "", &RankFiles::op_range},
+    {"parallel_strategy_", ".json", &RankFiles::parallel_strategy},
 };
 
 struct PlainKind {
@@ -33,6 +35,7 @@ constexpr PlainKind kPlain[] = {
     {"mindspore.op_range", &RankFiles::op_range},
     {"mindspore.memory_usage", &RankFiles::memory_usage},
     {"mindspore.record_shapes", &RankFiles::record_shapes},
+    {"mindspore.py_stack", &RankFiles::python_stack},
 };
 
 bool take_runtime_file(std::string_view name, const std::string& path, RankFiles& files) {
@@ -105,7 +108,9 @@ RawFolder sort_files(const std::string& folder, const std::vector<std::string>& 
     RankFiles runtime;
     if (take_runtime_file(name, path, runtime)) {
       take_runtime_file(name, path, sorted.ranks[kNull]);
+      continue;
     }
+    if (!is_own_store(name)) sorted.unknown.push_back(path);
   }
   // Files without a number belong to the folder's only rank.
   const auto unnumbered = sorted.ranks.find(kNull);
@@ -116,6 +121,7 @@ RawFolder sort_files(const std::string& folder, const std::vector<std::string>& 
     if (files.op_range.empty()) files.op_range = extra.op_range;
     files.memory_usage = extra.memory_usage;
     files.record_shapes = extra.record_shapes;
+    files.python_stack = extra.python_stack;
     files.runtime_details = extra.runtime_details;
     files.runtime_summaries = extra.runtime_summaries;
     files.ignored = extra.ignored;

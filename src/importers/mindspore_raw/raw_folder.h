@@ -24,6 +24,8 @@ struct RankFiles {
   std::string op_range;                        // mindspore.op_range, op_range_R (binary, Ascend)
   std::string memory_usage;                    // mindspore.memory_usage (binary, Ascend)
   std::string record_shapes;                   // mindspore.record_shapes (binary, Ascend)
+  std::string python_stack;                    // mindspore.py_stack (binary, Ascend)
+  std::string parallel_strategy;               // parallel_strategy_R.json
   std::vector<std::string> runtime_details;    // RuntimeProfilerDetail<ns>.csv, in time order
   std::vector<std::string> runtime_summaries;  // RuntimeProfilerSummary<ns>.csv
   std::vector<std::string> ignored;            // known, but a poorer form of another file
@@ -41,13 +43,14 @@ struct RawFolder {
   // By the rank number in the names; files without one are under kNull, unless only one rank is
   // there.
   std::map<int64_t, RankFiles> ranks;
+  std::vector<std::string> unknown;  // files of none of the kinds
 
   bool any() const { return !ranks.empty(); }
   // The files to read for a candidate of rank `rank`.
   const RankFiles* files_for(int64_t rank) const;
 };
 
-// Sorts the file names of a folder. Files that belong to none of the kinds are left out.
+// Sorts the file names of a folder.
 RawFolder sort_files(const std::string& folder, const std::vector<std::string>& names);
 // Same, listing the folder; empty when it cannot be read.
 RawFolder list_raw_folder(const std::string& folder);
