@@ -50,6 +50,9 @@ enum stepscope_kind {
   STEPSCOPE_FLOW_END = 19,
   STEPSCOPE_STEP = 20,  // a step begins; ends the one before
   STEPSCOPE_STEP_END = 21,
+  STEPSCOPE_STACK = 23,       // a sampled stack: value1 is its innermost node
+  STEPSCOPE_STACK_NODE = 24,  // a stack seen for the first time: name is the frame, value1 the
+                              // node's number, value2 the number of the node around it (0: none)
   // Flags above the number:
   STEPSCOPE_LONG = 1 << 14,   // a slot with the whole duration follows
   STEPSCOPE_VALUES = 1 << 15  // a slot with two values follows
