@@ -30,13 +30,18 @@ def advise(text: str) -> None:
 
 
 class Once:
-    """Says a thing once: what happens in one step is likely to happen in all of them."""
+    """Says a thing once: what happens in one step is likely to happen in all of them.
+
+    Bounded, as texts may hold numbers that change with every step.
+    """
+
+    _MOST = 100
 
     def __init__(self) -> None:
         self._said: set[str] = set()
 
     def log(self, level: int, text: str) -> None:
-        if text not in self._said:
+        if text not in self._said and len(self._said) < self._MOST:
             self._said.add(text)
             logger.log(level, text)
 

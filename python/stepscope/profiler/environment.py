@@ -64,7 +64,8 @@ class EnvProfiler:
             options = _read()
             if not options or not _says_start(options) or cls._session:
                 return
-            if multiprocessing.parent_process():
+            # parent_process() is not set yet while a spawned process imports its modules.
+            if multiprocessing.current_process().name != "MainProcess":
                 logger.info("helper processes are not recorded, only the one that made them")
                 return
             defaults = default_parameters(present())
@@ -82,6 +83,10 @@ class EnvProfiler:
 
 
 class _EnvironmentSession(Session):
+    @property
+    def _name(self) -> str:
+        return "EnvProfiler"
+
     def stop_at_exit(self) -> None:
         self.stop()  # as intended, so nothing to warn of
 

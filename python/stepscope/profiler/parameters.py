@@ -130,7 +130,7 @@ def plain(value: object) -> Any:
 
 def _unknown(name: str) -> str:
     near = difflib.get_close_matches(name, CHECKS, 1)
-    return f"there is no parameter {name}, it is ignored" + (f"; nearest: {near[0]}" * bool(near))
+    return f"there is no parameter {name}, it is ignored" + "".join(f"; nearest: {n}" for n in near)
 
 
 def _reconciled(p: Parameters) -> Parameters:

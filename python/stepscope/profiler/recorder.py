@@ -53,7 +53,8 @@ class Recorder:
         if not self.window:
             return
         mstx.close()
-        self.window.stop()
+        with guarded("stop"):
+            self.window.stop()
         if devices.records_nothing(self._parameters, devices.present()):
             self._once.log(
                 logging.WARNING,
@@ -77,8 +78,10 @@ class Recorder:
     def deliver(self, profiler: Session) -> None:
         if self.window and self._handler:
             self.delivering = True
-            call_trace_ready(self._handler, profiler)
-            self.delivering = False
+            try:
+                call_trace_ready(self._handler, profiler)
+            finally:
+                self.delivering = False
 
     def clear(self) -> None:
         self.window = None

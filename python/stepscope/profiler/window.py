@@ -79,12 +79,12 @@ class Window:
     def _options(self, sources: dict[str, dict[str, Any]]) -> str:
         place = self._place
         about = {
+            **self._pairs(),
             "host": socket.gethostname(),
             "pid": os.getpid(),
             "world_size": place.world_size,
             "python": sys.version.split()[0],
             "parameters": self._parameters.effective(),
-            **self._pairs(),
         }
         return json.dumps(
             {

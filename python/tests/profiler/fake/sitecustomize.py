@@ -1,4 +1,4 @@
-"""Python runs this at its start where this folder is in PYTHONPATH: for tests in other processes."""
+"""Run at the start of every Python that has this folder in PYTHONPATH: the tests' processes."""
 
 import fake_record
 
