@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import logging
+import math
 import os
 import time
 import weakref
@@ -26,7 +27,9 @@ from stepscope.profiler.transitions import TRANSITIONS, Do, Transition
 
 _S = TypeVar("_S", bound="Session")
 
-# A loop that ends right after step() has opened a window in which no training happened.
+# A loop that ends right after step() may have opened a window in which no training happened. It is
+# told from one with a last step in it by its length: less than this, or than this part of the
+# shortest step so far.
 _IDLE_SECONDS = 0.001
 _IDLE_SHARE_OF_STEP = 0.1
 
@@ -39,7 +42,8 @@ class Session:
         self._once = Once()
         self._parameters = parameters = _with_handler(parameters)
         self._recorder = Recorder(parameters, self._once)
-        self._first_start = 0.0
+        self._step_began = 0.0
+        self._shortest_step = math.inf
         self._stepped = False
         self._opened_by_step = False
         self.step_num = 0
@@ -55,11 +59,12 @@ class Session:
             if self._started:
                 logger.warning("%s.start(): it has already started, nothing changes", self._name)
                 return
-            self._first_start = self._first_start or time.monotonic()
+            self._recorder.clear()  # a forked child has its parent's
             self._opened_by_step = False
             self._go(TRANSITIONS[ProfilerAction.NONE, self.current_action])
             self._started_in = os.getpid()
             _running.add(self)
+            self._step_began = time.monotonic()
             if self._parameters.schedule:
                 self._mark_step()
 
@@ -77,12 +82,14 @@ class Session:
                 self._once.log(logging.ERROR, text)
                 return
             self._stepped = True
+            self._shortest_step = min(self._shortest_step, time.monotonic() - self._step_began)
             before, self.step_num = self.current_action, self.step_num + 1
             self.current_action = self._action()
             transition = TRANSITIONS[before, self.current_action]
             self._opened_by_step = Do.START in transition
             self._go(transition)
             self._mark_step()
+            self._step_began = time.monotonic()
 
     def add_metadata(self, key: str, value: str) -> None:
         """Adds a text to ``profiler_metadata.json``, of this run directory and of later ones."""
@@ -149,8 +156,8 @@ class Session:
         self._started_in = None
         _running.discard(self)
         if self._opened_by_step:
-            step = (time.monotonic() - self._first_start) / self.step_num
-            self._recorder.idle_seconds = max(_IDLE_SECONDS, _IDLE_SHARE_OF_STEP * step)
+            share = _IDLE_SHARE_OF_STEP * self._shortest_step
+            self._recorder.idle_seconds = max(_IDLE_SECONDS, share)
         self._go(self._exit())
         self._recorder.idle_seconds = 0.0
 
@@ -219,5 +226,6 @@ _running: weakref.WeakSet[Session] = weakref.WeakSet()
 def _end_of_program() -> None:
     for session in list(_running):
         if session._started:
-            session.stop_at_exit()
+            with guarded("stop at the end of the program"):
+                session.stop_at_exit()
     analysis.background.finish()
