@@ -32,8 +32,8 @@ class Recorder:
         self.recorded: list[Path] = []
         self.has_recorded = False
         self.delivering = False
-        #: windows that end within this time hold nothing and are removed
-        self.idle_seconds = 0.0
+        #: the window holds nothing, and is to be removed
+        self.is_idle = False
 
     def prepare(self) -> None:
         import stepscope.profiler.window  # noqa: F401, the collector's library comes with it
@@ -42,6 +42,7 @@ class Recorder:
         from stepscope.profiler.window import Window
 
         self.window = None
+        self.is_idle = False
         handler = self._handler
         worker = handler.worker if isinstance(handler, TraceHandler) else None
         self.window = Window(self._output, worker, self._parameters, self.metadata)
@@ -65,7 +66,7 @@ class Recorder:
     def finalise(self) -> None:
         if not self.window:
             return
-        if self.window.seconds < self.idle_seconds:
+        if self.is_idle:
             logger.info("%s is removed: the loop ended as it was opened", self.window.path)
             self.window.discard()
             self.window = None

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import atexit
 import logging
-import math
 import os
-import time
 import weakref
 from dataclasses import replace
 from types import TracebackType
@@ -20,18 +18,13 @@ from stepscope.profiler._log import Once, advise, guarded, logger
 from stepscope.profiler.analysis import Choices
 from stepscope.profiler.enums import ProfilerAction
 from stepscope.profiler.handlers import TraceHandler, trace_handler
+from stepscope.profiler.idle import Idle
 from stepscope.profiler.parameters import Parameters
 from stepscope.profiler.recorder import Recorder
 from stepscope.profiler.schedule import Schedule
 from stepscope.profiler.transitions import TRANSITIONS, Do, Transition
 
 _S = TypeVar("_S", bound="Session")
-
-# A loop that ends right after step() may have opened a window in which no training happened. It is
-# told from one with a last step in it by its length: less than this, or than this part of the
-# shortest step so far.
-_IDLE_SECONDS = 0.001
-_IDLE_SHARE_OF_STEP = 0.1
 
 
 class Session:
@@ -42,10 +35,8 @@ class Session:
         self._once = Once()
         self._parameters = parameters = _with_handler(parameters)
         self._recorder = Recorder(parameters, self._once)
-        self._step_began = 0.0
-        self._shortest_step = math.inf
+        self._idle = Idle()
         self._stepped = False
-        self._opened_by_step = False
         self.step_num = 0
         self.current_action = self._action()
         if not isinstance(parameters.schedule, Schedule) and parameters.schedule:
@@ -60,13 +51,12 @@ class Session:
                 logger.warning("%s.start(): it has already started, nothing changes", self._name)
                 return
             self._recorder.clear()  # a forked child has its parent's
-            self._opened_by_step = False
             self._go(TRANSITIONS[ProfilerAction.NONE, self.current_action])
             self._started_in = os.getpid()
             _running.add(self)
-            self._step_began = time.monotonic()
             if self._parameters.schedule:
                 self._mark_step()
+            self._idle.step_begins(opened_window=False)
 
     def stop(self) -> None:
         """Stops recording; an open window is completed and handed to ``on_trace_ready``."""
@@ -82,14 +72,13 @@ class Session:
                 self._once.log(logging.ERROR, text)
                 return
             self._stepped = True
-            self._shortest_step = min(self._shortest_step, time.monotonic() - self._step_began)
+            self._idle.step_ends()
             before, self.step_num = self.current_action, self.step_num + 1
             self.current_action = self._action()
             transition = TRANSITIONS[before, self.current_action]
-            self._opened_by_step = Do.START in transition
             self._go(transition)
             self._mark_step()
-            self._step_began = time.monotonic()
+            self._idle.step_begins(opened_window=Do.START in transition)
 
     def add_metadata(self, key: str, value: str) -> None:
         """Adds a text to ``profiler_metadata.json``, of this run directory and of later ones."""
@@ -153,13 +142,10 @@ class Session:
         return self._started
 
     def _leave(self) -> None:
+        self._recorder.is_idle = self._idle.since_step()
         self._started_in = None
         _running.discard(self)
-        if self._opened_by_step:
-            share = _IDLE_SHARE_OF_STEP * self._shortest_step
-            self._recorder.idle_seconds = max(_IDLE_SECONDS, share)
         self._go(self._exit())
-        self._recorder.idle_seconds = 0.0
 
     def _exit(self) -> Transition:
         return TRANSITIONS[self.current_action, None]

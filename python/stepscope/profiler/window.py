@@ -6,7 +6,6 @@ import json
 import os
 import socket
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +47,6 @@ class Window:
         except BaseException:
             self._directory.remove()
             raise
-        self._opened = time.monotonic()
-        self.seconds = 0.0
 
     def step(self, number: int) -> None:
         """Ends the open step range, if any, and opens the next one."""
@@ -58,7 +55,6 @@ class Window:
     def stop(self) -> None:
         if self._statistics:
             return
-        self.seconds = time.monotonic() - self._opened
         _record.end_step()
         self._statistics = json.loads(self._recording.stop())
         logger.info("recorded %s", cost.measured(self._statistics))
