@@ -88,6 +88,7 @@ typedef struct {
   uint32_t min_free_mb;         // that the disk must keep; default 1024
   uint32_t ring_kb;             // of each thread; default 4096, which are 262,144 records
   uint32_t system_interval_ms;  // between samples of processor, memory, disk and network; 0: none
+  uint32_t gpu_tier;            // NVIDIA GPUs: 0 nothing, 1 pulse, 2 kernels, 3 full
 } stepscope_options;
 
 // Opens a recording in `folder`, which must exist. Returns 0, or -1 when it cannot;
@@ -106,6 +107,12 @@ STEPSCOPE_API void stepscope_metadata(const char* key, const char* json);
 // A step begins, and the one before ends. Steps are one sequence for the whole process.
 STEPSCOPE_API void stepscope_step(int64_t number);
 STEPSCOPE_API void stepscope_end_step(void);
+
+// What this thread launches on a GPU from here to the matching pop belongs to the range that
+// carries `id` in the high half of its first value. For callbacks of frameworks; does nothing while
+// no recording of tier `full` runs.
+STEPSCOPE_API void stepscope_push_external_id(uint64_t id);
+STEPSCOPE_API void stepscope_pop_external_id(void);
 
 // The slow ways, not to be called directly.
 STEPSCOPE_API stepscope_ring* stepscope_attach_thread(void);
