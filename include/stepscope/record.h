@@ -94,6 +94,10 @@ typedef struct {
 // Opens a recording in `folder`, which must exist. Returns 0, or -1 when it cannot;
 // stepscope_last_error() then has the sentence, until this thread's next failure.
 STEPSCOPE_API int stepscope_start(const char* folder, const stepscope_options* options);
+// Starts a recording if the environment asks for one (`stepscope record` does): STEPSCOPE_OUTPUT,
+// STEPSCOPE_TIER. Returns 1 when it records now, 0 when nothing was asked for or the process
+// records already, -1 when it cannot.
+STEPSCOPE_API int stepscope_start_from_environment(void);
 // Writes what is left and closes the file. Returns the recording's figures as JSON (events,
 // not_recorded, threads, bytes, seconds, writer_cpu_seconds, stopped_by), valid until this thread's
 // next call; "{}" when nothing was recording.
@@ -113,6 +117,9 @@ STEPSCOPE_API void stepscope_end_step(void);
 // no recording of tier `full` runs.
 STEPSCOPE_API void stepscope_push_external_id(uint64_t id);
 STEPSCOPE_API void stepscope_pop_external_id(void);
+
+// A function of the GPU vendor's profiling library in use, or NULL.
+STEPSCOPE_API void* stepscope_vendor_function(const char* name);
 
 // The slow ways, not to be called directly.
 STEPSCOPE_API stepscope_ring* stepscope_attach_thread(void);

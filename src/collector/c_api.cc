@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/json_text.h"
+#include "collector/environment.h"
 #include "collector/process.h"
 #include "collector/sources/cupti/cupti_source.h"
 #include "stepscope/record.h"
@@ -34,8 +35,8 @@ void add_gpu_source(uint32_t tier, stepscope::RecorderOptions& recorder, Sources
   options.tune(std::getenv("STEPSCOPE_CUPTI_TUNING"));
   // At most half of the memory budget, at least what CUPTI needs to go on while one is read.
   options.buffers_most = std::max<uint64_t>(
-      4, std::min<uint64_t>(options.buffers_most,
-                            recorder.max_host_bytes / 2 / options.buffer_bytes));
+      4,
+      std::min<uint64_t>(options.buffers_most, recorder.max_host_bytes / 2 / options.buffer_bytes));
   recorder.source_bytes += options.buffers_most * options.buffer_bytes;
   sources.push_back(std::make_unique<cupti::CuptiSource>(options, Process::instance().bell()));
 }
@@ -62,6 +63,21 @@ int stepscope_start(const char* folder, const stepscope_options* options) try {
   return fail(std::string("cannot start recording: ") + failure.what());
 }
 
+int stepscope_start_from_environment(void) try {
+  auto request = stepscope::read_environment();
+  if (!request) return fail(request.error().message());
+  if (request->output.empty() || Process::instance().recording()) return 0;
+  auto folder = stepscope::make_run_folder(request->output);
+  if (!folder) return fail(folder.error().message());
+  stepscope_options options{};
+  options.size = sizeof options;
+  options.rank = request->rank;
+  options.gpu_tier = request->gpu_tier;
+  return stepscope_start(folder->c_str(), &options) == 0 ? 1 : -1;
+} catch (const std::exception& failure) {
+  return fail(std::string("cannot start recording: ") + failure.what());
+}
+
 const char* stepscope_stop(void) try {
   thread_local std::string statistics;
   const auto stopped = Process::instance().stop();
@@ -83,6 +99,12 @@ uint32_t stepscope_name(const char* text, size_t length) try {
 void stepscope_metadata(const char* key, const char* json) try {
   if (stepscope::is_json(json)) Process::instance().add_note(key, json);
 } catch (const std::exception&) {  // NOLINT: without memory there is nothing to be said
+}
+
+void* stepscope_vendor_function(const char* name) try {
+  return stepscope::cupti::CuptiLibrary::function(name);
+} catch (const std::exception&) {
+  return nullptr;
 }
 
 void stepscope_push_external_id(uint64_t id) { stepscope::cupti::push_external_id(id); }

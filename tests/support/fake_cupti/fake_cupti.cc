@@ -191,9 +191,8 @@ uint32_t call(uint32_t kind, uint32_t id, uint64_t start) {
     link.correlation = correlation;
     put(link);
   }
-  const bool on = kind == kRuntimeApi
-                      ? is_on(kind) && (fake().runtime_ids_off >> id & 1) == 0
-                      : is_on(kind) || (fake().driver_ids_on >> id & 1) != 0;
+  const bool on = kind == kRuntimeApi ? is_on(kind) && (fake().runtime_ids_off >> id & 1) == 0
+                                      : is_on(kind) || (fake().driver_ids_on >> id & 1) != 0;
   if (on) {
     ApiRecord record{};
     record.kind = kind;

@@ -10,13 +10,13 @@
 extern "C" {
 
 struct FakeLaunch {
-  const char* kernel;        // the mangled name; must stay
+  const char* kernel;  // the mangled name; must stay
   uint32_t device;
   uint32_t stream;
   int32_t grid;
-  uint32_t graph;            // 0: not in a graph
+  uint32_t graph;  // 0: not in a graph
   uint64_t graph_node;
-  uint64_t duration_ticks;   // of the kernel; 0: CUPTI had no memory to time it
+  uint64_t duration_ticks;  // of the kernel; 0: CUPTI had no memory to time it
 };
 
 // The sizes of records are those of CUDA 11.0, 12.1, 13.0 or 13.4: 1100, 1201, 1300, 1304. Takes

@@ -104,8 +104,8 @@ void ActivityDecoder::decode_one(const Activity& record, Tables& tables) {
       const auto bytes = static_cast<int64_t>(memory.bytes);
       tables.output.chunk.table(kDeviceMemoryTable, id_or_none(memory.device))
           .add({clock_.ticks(memory.timestamp), memory.operation == 2 ? -bytes : bytes,
-                static_cast<int64_t>(memory.address), memory.memory_kind,
-                id_or_none(memory.stream), memory.correlation});
+                static_cast<int64_t>(memory.address), memory.memory_kind, id_or_none(memory.stream),
+                memory.correlation});
       break;
     }
     case kOverhead: {
@@ -114,8 +114,7 @@ void ActivityDecoder::decode_one(const Activity& record, Tables& tables) {
       if (of_thread) name_thread(overhead.thread, tables);
       tables.output.chunk.table(kOverheadsTable, of_thread ? overhead.thread : 0)
           .add({clock_.ticks(overhead.start),
-                clock_.ticks(overhead.end) - clock_.ticks(overhead.start),
-                overhead.overhead_kind});
+                clock_.ticks(overhead.end) - clock_.ticks(overhead.start), overhead.overhead_kind});
       break;
     }
     case kContext: {
@@ -205,7 +204,8 @@ void ActivityDecoder::add_call(const ApiRecord& record, Tables& tables) {
   const int64_t start = clock_.ticks(record.start);
   Tables::Remembered& last = runtime ? tables.runtime_calls : tables.driver_calls;
   if (last.table == nullptr || last.key != record.thread) name_thread(record.thread, tables);
-  tables.get(last, runtime ? kRuntimeCallsTable : kDriverCallsTable, record.thread).add({start, clock_.ticks(record.end) - start, call.name, record.correlation});
+  tables.get(last, runtime ? kRuntimeCallsTable : kDriverCallsTable, record.thread)
+      .add({start, clock_.ticks(record.end) - start, call.name, record.correlation});
   ++tables.output.events;
   ++counts_.calls;
 }
@@ -277,8 +277,8 @@ void ActivityDecoder::name_thread(uint32_t thread, Tables& tables) {
   std::fclose(file);
   const std::string_view text(name, length);
   tables.output.chunk.table(kThreadsTable, 0)
-      .add({thread, static_cast<int64_t>(
-                        tables.output.names.intern(text.substr(0, text.find('\n'))))});
+      .add({thread,
+            static_cast<int64_t>(tables.output.names.intern(text.substr(0, text.find('\n'))))});
 }
 
 }  // namespace stepscope::cupti

@@ -7,8 +7,8 @@
 namespace stepscope::cupti {
 namespace {
 
-constexpr uint32_t kMostIds = 4096;      // CUDA 13 has about 900 of the driver and 500 of the runtime
-constexpr uint32_t kEndOfIds = 64;       // so many without a name in a row: there are no more
+constexpr uint32_t kMostIds = 4096;  // CUDA 13 has about 900 of the driver and 500 of the runtime
+constexpr uint32_t kEndOfIds = 64;   // so many without a name in a row: there are no more
 constexpr uint32_t kLargestId = 1 << 16;  // beyond it a record is damaged
 
 // Questions that wait for nothing and change nothing on the device.

@@ -4,7 +4,6 @@
 #include "collector/sources/cupti/cupti_abi.h"
 
 #include <cupti.h>
-
 #include <gtest/gtest.h>
 
 namespace stepscope::cupti {
@@ -160,10 +159,8 @@ SAME_PLACE(DeviceRecord, core_clock_khz, VendorDevice, coreClockRate);
 SAME_PLACE(DeviceRecord, multiprocessors, VendorDevice, numMultiprocessors);
 SAME_PLACE(DeviceRecord, warps_per_multiprocessor, VendorDevice, maxWarpsPerMultiprocessor);
 SAME_PLACE(DeviceRecord, blocks_per_multiprocessor, VendorDevice, maxBlocksPerMultiprocessor);
-SAME_PLACE(DeviceRecord, shared_per_multiprocessor, VendorDevice,
-           maxSharedMemoryPerMultiprocessor);
-SAME_PLACE(DeviceRecord, registers_per_multiprocessor, VendorDevice,
-           maxRegistersPerMultiprocessor);
+SAME_PLACE(DeviceRecord, shared_per_multiprocessor, VendorDevice, maxSharedMemoryPerMultiprocessor);
+SAME_PLACE(DeviceRecord, registers_per_multiprocessor, VendorDevice, maxRegistersPerMultiprocessor);
 SAME_PLACE(DeviceRecord, compute_major, VendorDevice, computeCapabilityMajor);
 SAME_PLACE(DeviceRecord, compute_minor, VendorDevice, computeCapabilityMinor);
 SAME_PLACE(DeviceRecord, id, VendorDevice, id);

@@ -1,7 +1,6 @@
 #include "collector/sources/cupti/cupti_library.h"
 
 #include <dlfcn.h>
-#include <link.h>
 
 #include <array>
 #include <chrono>
@@ -12,6 +11,8 @@
 #include <string_view>
 #include <thread>
 #include <vector>
+
+#include <link.h>
 
 namespace stepscope::cupti {
 namespace {
@@ -59,9 +60,9 @@ std::vector<std::string> candidates() {
     runtime_name = name;
   }
   // "libcudart.so.12" wants "libcupti.so.12"; "libcudart.so.11.0" any of 11.
-  const std::string version =
-      runtime_name.empty() ? std::string()
-                           : runtime_name.substr(std::string_view("libcudart").size());
+  const std::string version = runtime_name.empty()
+                                  ? std::string()
+                                  : runtime_name.substr(std::string_view("libcudart").size());
   const std::string major = version.substr(0, std::string_view(".so.12").size());
   const auto add_all = [&](const std::string& folder) {
     for (const std::string_view name : kNames) {
@@ -108,6 +109,7 @@ Result<CuptiLibrary> open_library() {
                        "install the package nvidia-cuda-cupti that fits the CUDA in use, or set "
                        "STEPSCOPE_CUPTI to the library's path");
   }
+  library.handle = handle;
   bool complete = look_up(handle, "cuptiGetVersion", library.get_version);
   complete &= look_up(handle, "cuptiActivityRegisterCallbacks", library.register_callbacks);
   complete &= look_up(handle, "cuptiActivityEnable", library.enable);
@@ -187,6 +189,11 @@ struct Driver {
 const Result<CuptiLibrary>& CuptiLibrary::open() {
   static const auto* const kLibrary = new Result<CuptiLibrary>(open_library());
   return *kLibrary;
+}
+
+void* CuptiLibrary::function(const char* name) {
+  const Result<CuptiLibrary>& library = open();
+  return library ? ::dlsym(library->handle, name) : nullptr;
 }
 
 std::string CuptiLibrary::result_text(ReturnCode code) const {

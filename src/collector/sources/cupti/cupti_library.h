@@ -24,8 +24,8 @@ struct CuptiLibrary {
   ReturnCode (*get_timestamp)(uint64_t*) = nullptr;                                    // needed
   ReturnCode (*get_callback_name)(uint32_t domain, uint32_t id, const char**) = nullptr;
   ReturnCode (*get_result_text)(ReturnCode, const char**) = nullptr;
-  ReturnCode (*register_timestamp)(TimestampFunction) = nullptr;  // CUDA 11.6
-  ReturnCode (*enable_and_dump)(uint32_t kind) = nullptr;         // CUDA 11.8
+  ReturnCode (*register_timestamp)(TimestampFunction) = nullptr;     // CUDA 11.6
+  ReturnCode (*enable_and_dump)(uint32_t kind) = nullptr;            // CUDA 11.8
   ReturnCode (*enable_runtime_api)(uint32_t id, uint8_t) = nullptr;  // CUDA 12.5
   ReturnCode (*enable_driver_api)(uint32_t id, uint8_t) = nullptr;   // CUDA 12.5
   ReturnCode (*set_attribute)(uint32_t, size_t*, void*) = nullptr;
@@ -36,11 +36,14 @@ struct CuptiLibrary {
   ReturnCode (*push_external)(uint32_t kind, uint64_t id) = nullptr;
   ReturnCode (*pop_external)(uint32_t kind, uint64_t* id) = nullptr;
   ReturnCode (*finalize)() = nullptr;
+  void* handle = nullptr;
   std::string path;
   uint32_t version = 0;
 
   // The same for the whole process; a second call returns the first one's answer.
   static const Result<CuptiLibrary>& open();
+  // Any other function of it; null when it has none of that name or cannot be opened.
+  static void* function(const char* name);
   // The vendor's word for a code that is not kSuccess.
   std::string result_text(ReturnCode code) const;
 };

@@ -95,8 +95,7 @@ std::vector<std::string> CuptiOptions::tune(const char* text) {
   return unknown;
 }
 
-CuptiSource::CuptiSource(CuptiOptions options, WriterBell& bell)
-    : options_(options), bell_(bell) {}
+CuptiSource::CuptiSource(CuptiOptions options, WriterBell& bell) : options_(options), bell_(bell) {}
 
 CuptiSource::~CuptiSource() {
   if (!started_) return;
@@ -199,8 +198,7 @@ void CuptiSource::collect(SourceOutput& output) {
   }
   if (!decoder_->clock().ours()) {
     uint64_t now = 0;
-    if (library_->get_timestamp(&now) == kSuccess)
-      decoder_->clock().sample(now, stepscope_ticks());
+    if (library_->get_timestamp(&now) == kSuccess) decoder_->clock().sample(now, stepscope_ticks());
   }
   const int64_t now_ns = monotonic_ns();
   if (!stopped && options_.flush_every_ms > 0 &&
@@ -217,7 +215,8 @@ void CuptiSource::collect(SourceOutput& output) {
   }
   if (!stopped) {
     buffers.keep_ready();
-  } else if (!buffers.any_filled()) {
+  } else if (!summary_written_ && !buffers.any_filled()) {
+    summary_written_ = true;
     write_summary(output);
   }
 }
@@ -229,8 +228,7 @@ void CuptiSource::stop() {
   if (options_.tier >= Tier::kFull) forget_chosen_calls(*library_);
   for (const uint32_t kind : enabled_) library_->disable(kind);
   // What was launched while recording belongs to it, also when it ends behind it.
-  devices_were_done_ =
-      options_.tier < Tier::kKernels || wait_for_devices(options_.wait_at_stop_ms);
+  devices_were_done_ = options_.tier < Tier::kKernels || wait_for_devices(options_.wait_at_stop_ms);
   library_->flush_all(kFlushForced);
   for (const auto& [attribute, value] : attributes_before_) {
     uint8_t before = value;

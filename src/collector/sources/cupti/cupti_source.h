@@ -72,6 +72,7 @@ class CuptiSource final : public Source {
   std::vector<std::string> problems_;  // of start(): sentences for the run's notes
   bool devices_were_done_ = true;      // written before stopped_
   int64_t flushed_ns_ = 0;
+  bool summary_written_ = false;
   bool started_ = false;
   std::atomic<bool> stopped_ = false;
 };

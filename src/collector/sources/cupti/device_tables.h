@@ -47,8 +47,7 @@ inline constexpr RawTableLayout kExternalIdsTable{"external_ids", kExternalColum
 // Key: the context; the stream is -1 where the call has none.
 inline constexpr std::string_view kSynchronizationColumns[] = {
     "type", "start_ticks", "duration_ticks", "stream", "correlation", "event"};
-inline constexpr RawTableLayout kSynchronizationsTable{"synchronizations",
-                                                       kSynchronizationColumns};
+inline constexpr RawTableLayout kSynchronizationsTable{"synchronizations", kSynchronizationColumns};
 
 inline constexpr std::string_view kContextColumns[] = {"context", "device"};
 inline constexpr RawTableLayout kContextsTable{"contexts", kContextColumns};

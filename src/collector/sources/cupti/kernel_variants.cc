@@ -1,9 +1,9 @@
 #include "collector/sources/cupti/kernel_variants.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <cstdlib>
+
+#include <cxxabi.h>
 
 #include "collector/sources/cupti/device_tables.h"
 
