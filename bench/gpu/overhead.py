@@ -208,7 +208,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=240)
     parser.add_argument("--models", default="tiny_mlp,graph_mlp,gpt2_small,resnet50")
     parser.add_argument("--modes", default="")
-    parser.add_argument("--output", type=Path, default=Path("."))
+    parser.add_argument("--output", type=Path, default=Path())
     arguments = parser.parse_args()
     if arguments.worker:
         work(arguments.worker)

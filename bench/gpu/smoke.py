@@ -7,6 +7,7 @@ each way of recording, as in overhead.py. Exits 1 when kernel counts differ or r
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -34,9 +35,49 @@ def record(mode: str, model: str) -> None:
     print("ANSWER " + json.dumps(facts), flush=True)
 
 
+def run_plainly(model: str) -> None:
+    """A program that knows nothing of us, to be recorded from outside."""
+    import models
+    import torch
+
+    step = models.MODELS[model]()
+    for _ in range(STEPS):
+        step()
+    torch.cuda.synchronize()
+
+
+def record_from_outside(tier: str) -> bool:
+    import profilers
+
+    libraries = profilers.library_folder()
+    with tempfile.TemporaryDirectory() as output:
+        settings = {
+            "CUDA_INJECTION64_PATH": str(libraries / "libstepscope_injection.so"),
+            "NVTX_INJECTION64_PATH": str(libraries / "libstepscope_injection.so"),
+            "STEPSCOPE_OUTPUT": output,
+            "STEPSCOPE_TIER": tier,
+        }
+        done = subprocess.run(
+            [sys.executable, __file__, "plainly", "tiny_mlp"],
+            env=os.environ | settings,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        runs = list(Path(output).glob("*/FRAMEWORK/stepscope.raw"))
+        said = done.stderr[-2000:]
+        print(f"from outside, {tier}: exit {done.returncode}, {len(runs)} runs {said}")
+        for run in runs:
+            print(f"    {json.dumps(profilers.read_summary(run.parent))}", flush=True)
+        return done.returncode == 0 and len(runs) == 1
+
+
 def main() -> None:
     if len(sys.argv) == 3:
-        record(sys.argv[1], sys.argv[2])
+        if sys.argv[1] == "plainly":
+            run_plainly(sys.argv[2])
+        else:
+            record(sys.argv[1], sys.argv[2])
         return
     good = True
     for model in ("tiny_mlp", "graph_mlp", "gpt2_small"):
@@ -61,6 +102,9 @@ def main() -> None:
         same = len({kernels.get(mode) for mode in ("torch_default", "kernels", "full")}) == 1
         print(f"{model}: kernels {kernels} {'the same' if same else 'DIFFERENT'}\n", flush=True)
         good &= same
+    for tier in ("kernels", "full"):
+        good &= record_from_outside(tier)
+    print("smoke test:", "good" if good else "NOT GOOD")
     sys.exit(0 if good else 1)
 
 
