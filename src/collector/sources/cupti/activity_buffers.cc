@@ -14,19 +14,11 @@ uint64_t bit_of(size_t slot) { return uint64_t{1} << slot; }
 }  // namespace
 
 void ActivityBuffers::prepare(size_t buffer_bytes, size_t ready, size_t most) {
-  while (const auto left_over = next()) recycle(*left_over);
+  give_memory_back();
   buffer_bytes_ = buffer_bytes;
   most_ = std::min(most, kMost);
   ready_ = std::min(ready, most_);
   refused_ = 0;
-  // Buffers that an earlier recording gave back to the system: touched again here, not on the
-  // launching thread.
-  const uint64_t free = free_.load(std::memory_order_acquire);
-  for (size_t slot = 0; slot < count(); ++slot) {
-    if ((free & bit_of(slot)) == 0) continue;
-    for (size_t at = 0; at < slots_[slot].bytes; at += 4096)
-      *static_cast<volatile uint8_t*>(slots_[slot].memory + at) = 0;
-  }
   keep_ready();
 }
 
@@ -37,14 +29,14 @@ void ActivityBuffers::keep_ready() {
 }
 
 bool ActivityBuffers::add_slot() {
-  const size_t slot = count();
-  if (slot >= most_) return false;
+  if (count() >= most_) return false;
   void* const memory = ::mmap(nullptr, buffer_bytes_, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (memory == MAP_FAILED) return false;
-  slots_[slot].memory = static_cast<uint8_t*>(memory);
+  const auto slot = static_cast<size_t>(std::countr_zero(without_memory_));
+  without_memory_ &= ~bit_of(slot);
+  slots_[slot].memory.store(static_cast<uint8_t*>(memory), std::memory_order_relaxed);
   slots_[slot].bytes = buffer_bytes_;
-  count_.store(slot + 1, std::memory_order_release);
   free_.fetch_or(bit_of(slot), std::memory_order_release);
   return true;
 }
@@ -54,16 +46,16 @@ std::span<uint8_t> ActivityBuffers::take() {
   while (free != 0) {
     const auto slot = static_cast<size_t>(std::countr_zero(free));
     if (free_.compare_exchange_weak(free, free & ~bit_of(slot), std::memory_order_acquire))
-      return {slots_[slot].memory, slots_[slot].bytes};
+      return {slots_[slot].memory.load(std::memory_order_relaxed), slots_[slot].bytes};
   }
   refused_.fetch_add(1, std::memory_order_relaxed);
   return {};
 }
 
 void ActivityBuffers::complete(const uint8_t* buffer, size_t valid_bytes) {
-  const size_t slots = count_.load(std::memory_order_acquire);
-  for (size_t slot = 0; slot < slots; ++slot) {
-    if (slots_[slot].memory != buffer) continue;
+  if (buffer == nullptr) return;
+  for (size_t slot = 0; slot < kMost; ++slot) {
+    if (slots_[slot].memory.load(std::memory_order_relaxed) != buffer) continue;
     slots_[slot].valid_bytes = std::min(valid_bytes, slots_[slot].bytes);
     slots_[slot].order = next_order_.fetch_add(1, std::memory_order_relaxed);
     filled_.fetch_or(bit_of(slot), std::memory_order_release);
@@ -80,7 +72,8 @@ std::optional<ActivityBuffers::Filled> ActivityBuffers::next() {
     if (oldest == kMost || slots_[slot].order < slots_[oldest].order) oldest = slot;
   }
   filled_.fetch_and(~bit_of(oldest), std::memory_order_acquire);
-  return Filled{{slots_[oldest].memory, slots_[oldest].valid_bytes}, oldest};
+  uint8_t* const memory = slots_[oldest].memory.load(std::memory_order_relaxed);
+  return Filled{{memory, slots_[oldest].valid_bytes}, oldest};
 }
 
 void ActivityBuffers::recycle(const Filled& filled) {
@@ -89,13 +82,14 @@ void ActivityBuffers::recycle(const Filled& filled) {
 }
 
 void ActivityBuffers::give_memory_back() {
-  // Only those that nobody can be handed meanwhile.
+  while (const auto left_over = next())
+    free_.fetch_or(bit_of(left_over->slot), std::memory_order_release);
   const uint64_t free = free_.exchange(0, std::memory_order_acquire);
-  for (size_t slot = 0; slot < count(); ++slot) {
-    if ((free & bit_of(slot)) != 0)
-      ::madvise(slots_[slot].memory, slots_[slot].bytes, MADV_DONTNEED);
+  for (uint64_t left = free; left != 0; left &= left - 1) {
+    Slot& slot = slots_[static_cast<size_t>(std::countr_zero(left))];
+    ::munmap(slot.memory.exchange(nullptr, std::memory_order_relaxed), slot.bytes);
   }
-  free_.fetch_or(free, std::memory_order_release);
+  without_memory_ |= free;
 }
 
 }  // namespace stepscope::cupti

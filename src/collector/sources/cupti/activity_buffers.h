@@ -11,6 +11,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -27,8 +28,8 @@ class ActivityBuffers {
     size_t slot;
   };
 
-  // Before a recording. Buffers that exist keep their size; what earlier recordings left in them
-  // is forgotten.
+  // Before a recording: buffers of this size, so many at once and so many at most. What earlier
+  // recordings left is forgotten.
   void prepare(size_t buffer_bytes, size_t ready, size_t most);
 
   // CUPTI's threads. take() is empty when there are as many as may be, which is counted.
@@ -42,16 +43,16 @@ class ActivityBuffers {
   void keep_ready();
   bool any_filled() const { return filled_.load(std::memory_order_relaxed) != 0; }
 
-  // After a recording: the pages go back to the system.
+  // After a recording: the memory goes back to the system, except of buffers that CUPTI holds.
   void give_memory_back();
 
   uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
-  size_t count() const { return count_.load(std::memory_order_relaxed); }
+  size_t count() const { return kMost - static_cast<size_t>(std::popcount(without_memory_)); }
   size_t buffer_bytes() const { return buffer_bytes_; }
 
  private:
   struct Slot {
-    uint8_t* memory = nullptr;
+    std::atomic<uint8_t*> memory = nullptr;
     size_t bytes = 0;
     size_t valid_bytes = 0;
     uint64_t order = 0;
@@ -64,8 +65,8 @@ class ActivityBuffers {
   std::atomic<uint64_t> filled_ = 0;
   std::atomic<uint64_t> next_order_ = 0;
   std::atomic<uint64_t> refused_ = 0;
-  std::atomic<size_t> count_ = 0;
   std::array<Slot, kMost> slots_;
+  uint64_t without_memory_ = ~uint64_t{0};  // the writer's
   size_t buffer_bytes_ = 0;
   size_t ready_ = 0;
   size_t most_ = 0;

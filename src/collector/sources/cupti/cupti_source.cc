@@ -180,7 +180,11 @@ Status CuptiSource::start() {
       external_library.store(library_, std::memory_order_release);
     }
   }
-  return {};
+  if (!enabled_.empty()) return {};
+  const std::string why = problems_.empty() ? "CUPTI switches nothing on" : problems_.back();
+  stop();
+  return Error{ErrorCode::kUnsupported, "cannot record the GPU", library_->path, why,
+               "check with nvidia-smi that this process may use a device"};
 }
 
 void CuptiSource::collect(SourceOutput& output) {
