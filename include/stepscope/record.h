@@ -101,11 +101,16 @@ typedef struct {
   uint32_t min_free_mb;         // that the disk must keep; default 1024
   uint32_t ring_kb;             // of each thread; default 4096, which are 262,144 records
   uint32_t system_interval_ms;  // between samples of processor, memory, disk and network; 0: none
+  uint32_t gpu_tier;            // NVIDIA GPUs: 0 nothing, 1 pulse, 2 kernels, 3 full
 } stepscope_options;
 
 // Opens a recording in `folder`, which must exist. Returns 0, or -1 when it cannot;
 // stepscope_last_error() then has the sentence, until this thread's next failure.
 STEPSCOPE_API int stepscope_start(const char* folder, const stepscope_options* options);
+// Starts a recording if the environment asks for one (`stepscope record` does): STEPSCOPE_OUTPUT,
+// STEPSCOPE_TIER. Returns 1 when it records now, 0 when nothing was asked for or the process
+// records already, -1 when it cannot.
+STEPSCOPE_API int stepscope_start_from_environment(void);
 // Writes what is left and closes the file. Returns the recording's figures as JSON (events,
 // not_recorded, threads, bytes, seconds, writer_cpu_seconds, stopped_by), valid until this thread's
 // next call; "{}" when nothing was recording.
@@ -119,6 +124,15 @@ STEPSCOPE_API void stepscope_metadata(const char* key, const char* json);
 // A step begins, and the one before ends. Steps are one sequence for the whole process.
 STEPSCOPE_API void stepscope_step(int64_t number);
 STEPSCOPE_API void stepscope_end_step(void);
+
+// What this thread launches on a GPU from here to the matching pop belongs to the range that
+// carries `id` in the high half of its first value. For callbacks of frameworks; does nothing while
+// no recording of tier `full` runs.
+STEPSCOPE_API void stepscope_push_external_id(uint64_t id);
+STEPSCOPE_API void stepscope_pop_external_id(void);
+
+// A function of the GPU vendor's profiling library in use, or NULL.
+STEPSCOPE_API void* stepscope_vendor_function(const char* name);
 
 // The slow way, not to be called directly: gets this thread a ring, or room in it. 0 when there is
 // none; the record is counted then.

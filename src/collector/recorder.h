@@ -54,6 +54,7 @@ struct RecorderOptions {
   uint64_t max_disk_bytes = 10ull << 30;
   uint64_t min_free_bytes = 1ull << 30;
   uint64_t ring_bytes = 4ull << 20;
+  uint64_t source_bytes = 0;  // what the sources may take of max_host_bytes
   // Notes that go into the file first: name and JSON.
   std::vector<std::pair<std::string, std::string>> notes;
 };
@@ -97,6 +98,7 @@ class Recorder {
   void drain();
   void drain_ring(ThreadRing& ring);
   void collect();
+  bool sources_wait() const;
   void flush(bool last = false);
   void add_clock(const ClockSample& sample);
   std::string beginning_json() const;
