@@ -50,10 +50,10 @@ enum stepscope_kind {
   STEPSCOPE_FLOW_END = 19,
   STEPSCOPE_STEP = 20,  // a step begins; ends the one before
   STEPSCOPE_STEP_END = 21,
-  // What an allocator did: value1 is the address, value2 the bytes (negative: freed). The total that
-  // is allocated then stands in place of the duration, and the device in place of the name: torch's
-  // number of its type << 8 | index + 1. What the allocator holds in reserve, where that is not
-  // 0, follows as value1 of a record of its own with the same time and device.
+  // What an allocator did: value1 is the address, value2 the bytes (negative: freed). The total
+  // that is allocated then stands in place of the duration, and the device in place of the name:
+  // torch's number of its type << 8 | index + 1. What the allocator holds in reserve, where that is
+  // not 0, follows as value1 of a record of its own with the same time and device.
   STEPSCOPE_MEMORY = 22,
   STEPSCOPE_MEMORY_RESERVED = 23,
   // Flags above the number:

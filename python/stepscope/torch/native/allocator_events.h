@@ -1,9 +1,9 @@
 // AllocatorEvents: what torch's allocators report, as records of kind STEPSCOPE_MEMORY.
 //
-// torch hands reports to the profiler state of the thread, and to those threads that it runs work of
-// this thread on (autograd's, at::launch). Threads that the program starts by itself report nothing,
-// to torch.profiler neither. Only one profiler may own that state: with torch.profiler running it is
-// left alone, and while it is ours torch.profiler refuses to start.
+// torch hands reports to the profiler state of the thread, and to those threads that it runs work
+// of this thread on (autograd's, at::launch). Threads that the program starts by itself report
+// nothing, to torch.profiler neither. Only one profiler may own that state: with torch.profiler
+// running it is left alone, and while it is ours torch.profiler refuses to start.
 #ifndef STEPSCOPE_TORCH_ALLOCATOR_EVENTS_H_
 #define STEPSCOPE_TORCH_ALLOCATOR_EVENTS_H_
 

@@ -99,10 +99,10 @@ at::RecordFunctionCallback callback(uint32_t wishes) {
   using at::RecordFunctionCallback;
   const bool shapes = (wishes & kShapes) != 0;
   const bool external = push_external != nullptr && pop_external != nullptr;
-  auto chosen = external ? RecordFunctionCallback(shapes ? begin<true, true> : begin<false, true>,
-                                                  end<true>)
-                         : RecordFunctionCallback(shapes ? begin<true, false> : begin<false, false>,
-                                                  end<false>);
+  auto chosen =
+      external
+          ? RecordFunctionCallback(shapes ? begin<true, true> : begin<false, true>, end<true>)
+          : RecordFunctionCallback(shapes ? begin<true, false> : begin<false, false>, end<false>);
   chosen.needsInputs(shapes);
   return chosen;
 }

@@ -1,4 +1,5 @@
-// ShapeCache: Stepscope's ids of the texts that tell an operator's inputs, looked up without a lock.
+// ShapeCache: Stepscope's ids of the texts that tell an operator's inputs, looked up without a
+// lock.
 //
 // Inputs become a few numbers (what each is, its type, its sizes); a text is made only for numbers
 // that were not seen before. Training repeats its shapes every step, so that hardly ever happens.
