@@ -2,10 +2,13 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "base/json_text.h"
 #include "collector/process.h"
+#include "collector/sources/system/system_source.h"
 #include "stepscope/record.h"
 
 namespace {
@@ -35,7 +38,13 @@ int stepscope_start(const char* folder, const stepscope_options* options) try {
   recorder.max_disk_bytes = or_default(chosen.max_disk_mb, recorder.max_disk_bytes >> 20) << 20;
   recorder.min_free_bytes = or_default(chosen.min_free_mb, recorder.min_free_bytes >> 20) << 20;
   recorder.ring_bytes = or_default(chosen.ring_kb, recorder.ring_bytes >> 10) << 10;
-  const stepscope::Status started = Process::instance().start(std::move(recorder), {});
+  std::vector<std::unique_ptr<stepscope::Source>> sources;
+  if (chosen.system_interval_ms > 0) {
+    sources.push_back(std::make_unique<stepscope::SystemSource>(
+        stepscope::SystemSourceOptions{chosen.system_interval_ms}));
+  }
+  const stepscope::Status started =
+      Process::instance().start(std::move(recorder), std::move(sources));
   return started.ok() ? 0 : fail(started.error().message());
 } catch (const std::exception& failure) {
   return fail(std::string("cannot start recording: ") + failure.what());

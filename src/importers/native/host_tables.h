@@ -9,12 +9,13 @@
 #include "importers/native/allocator_records.h"
 #include "importers/native/forward_backward.h"
 #include "importers/native/raw_run.h"
+#include "importers/native/stack_samples.h"
 
 namespace stepscope {
 
 class HostTables {
  public:
-  explicit HostTables(RawRun& run) : run_(run), arrows_(run), allocators_(run) {}
+  explicit HostTables(RawRun& run) : run_(run), stacks_(run), arrows_(run), allocators_(run) {}
 
   // Whether the table is one of ours; its rows are taken then.
   bool read(const RawTable& table);
@@ -40,11 +41,13 @@ class HostTables {
     TrackId track;
   };
 
+  void read_samples(const RawTable& table);
   void read_row(TrackId track, const Row& row);
   void add_range(TrackId track, const Row& row, int64_t ts_ns);
   uint32_t operator_detail(TrackId track, const Row& row, int64_t ts_ns);
 
   RawRun& run_;
+  StackSamples stacks_;
   ForwardBackward arrows_;
   AllocatorRecords allocators_;
   std::vector<StepMark> steps_;
