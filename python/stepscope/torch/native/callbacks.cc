@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <c10/util/Exception.h>
@@ -52,10 +53,7 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
   range->recording = recording;
   range->name = thread->names.id(function.name());
   range->sequence = sequence_value(function);
-  if constexpr (kWithShapes) {
-    if (!thread->shapes) thread->shapes = std::make_unique<ShapeCache>();
-    range->args = thread->shapes->id(function.inputs());
-  }
+  if constexpr (kWithShapes) range->args = thread->inputs_id(function);
   if constexpr (kWithExternal) {
     if (function.scope() != at::RecordScope::USER_SCOPE) {
       range->external = thread->external_id();
@@ -72,6 +70,15 @@ uint32_t other_thread_args(const OpenRange& range) {
   const std::string text =
       "{\"Started by thread\":" + std::to_string(range.thread->kernel_id) + "}";
   return stepscope_name(text.data(), text.size());
+}
+
+// Where the open step began, in ticks. Steps are one sequence for the process.
+std::atomic<uint64_t> step_start{0};
+
+void complete_step(int64_t number, uint64_t now) {
+  stepscope_put(step_start.exchange(now), 0, STEPSCOPE_STEP | STEPSCOPE_VALUES, 0,
+                static_cast<uint64_t>(number), 0);
+  stepscope_put(now, 0, STEPSCOPE_STEP_END, 0, 0, 0);
 }
 
 template <bool kWithExternal>
@@ -93,6 +100,8 @@ void end(const at::RecordFunction& function, at::ObserverContext* context) {
   const bool with_values = (args | range->sequence) != 0;
   stepscope_put(range->start, now - range->start, with_values ? kind | STEPSCOPE_VALUES : kind,
                 range->name, args, range->sequence);
+  if (kind == STEPSCOPE_USER && same_thread && range->thread->step_to_complete >= 0)
+    complete_step(std::exchange(range->thread->step_to_complete, -1), now);
 }
 
 at::RecordFunctionCallback callback(uint32_t wishes) {
@@ -200,6 +209,20 @@ STEPSCOPE_API void stepscope_torch_leave_module(uint32_t name) noexcept {
     modules.pop_back();
     if (recording != 0 && module.recording == recording)
       stepscope_put(module.start, now - module.start, STEPSCOPE_MODULE, module.name, 0, 0);
+  }
+}
+
+// Steps that nobody marks: one begins here, another with every completed one.
+STEPSCOPE_API void stepscope_torch_begin_steps() noexcept { step_start = stepscope_ticks(); }
+
+// Called inside of the range that torch has around an optimizer's step. The training step is
+// complete when that range is.
+STEPSCOPE_API void stepscope_torch_complete_step(int64_t number) noexcept {
+  if (!stepscope_is_recording()) return;
+  if (thread_state != nullptr) {
+    thread_state->step_to_complete = number;
+  } else {
+    complete_step(number, stepscope_ticks());
   }
 }
 

@@ -19,6 +19,11 @@
 #include "name_cache.h"
 #include "shape_cache.h"
 
+// torch's classes have other members without it than the installed libraries were built with.
+#ifndef NDEBUG
+#error "build with -DNDEBUG"
+#endif
+
 namespace stepscope_torch {
 
 struct ThreadState;
@@ -46,6 +51,7 @@ struct ThreadState {
   uint32_t next_external = 0;
   uint32_t last_external = 0;
   int64_t kernel_id = ::syscall(SYS_gettid);
+  int64_t step_to_complete = -1;  // when the user's range that is open now ends
   void* free_ranges = nullptr;
   NameCache names;
   std::unique_ptr<ShapeCache> shapes;
@@ -72,10 +78,19 @@ struct ThreadState {
     return next_external++;
   }
 
+  // 0 when the inputs cannot be told, which is then only missing.
+  uint32_t inputs_id(const at::RecordFunction& function) noexcept try {
+    if (!shapes) shapes = std::make_unique<ShapeCache>();
+    return shapes->id(function.inputs());
+  } catch (const std::exception&) {
+    return 0;
+  }
+
   // The first operator of this thread in a recording. torch counts threads by itself, and backward
   // operators name the forward thread by that count, so the file has to say which is which.
   void join(uint32_t new_recording) {
     recording = new_recording;
+    step_to_complete = -1;
     kernel_id = ::syscall(SYS_gettid);
     const std::string about = "{\"thread\":" + std::to_string(kernel_id) + ",\"number\":" +
                               std::to_string(at::RecordFunction::currentThreadId()) + "}";
