@@ -27,8 +27,8 @@ class TorchSource:
         """Builds or loads the library, so that the first recorded step does not wait for it."""
         try:
             load()
-        except BuildError as error:
-            logger.warning("%s", error)
+        except BuildError:
+            _itt.wake()  # start() says what is missing then
 
     def start(self, parameters: Parameters) -> dict[str, str]:
         """Begins; returns what was asked for and will be missing, with the reason."""

@@ -12,8 +12,8 @@
 
 #include <c10/util/Exception.h>
 
-#include "allocator_events.h"
-#include "thread_state.h"
+#include "stepscope/torch/native/allocator_events.h"
+#include "stepscope/torch/native/thread_state.h"
 
 namespace stepscope_torch {
 namespace {
