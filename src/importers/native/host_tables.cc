@@ -66,7 +66,7 @@ bool HostTables::read(const RawTable& table) {
       continue;
     }
     if (with_values && (*kind)[row] == STEPSCOPE_STACK) {
-      stacks_.add_sample(table.key, run_.clock().ns((*start)[row]), (*value1)[row]);
+      stacks_.add_sample((*value2)[row], run_.clock().ns((*start)[row]), (*value1)[row]);
       ++records_;
       continue;
     }
