@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope import _record
-from stepscope.profiler import cost, devices
+from stepscope.profiler import cost, devices, frameworks
 from stepscope.profiler._log import logger
 from stepscope.profiler.metadata import Metadata
 from stepscope.profiler.parameters import Parameters
@@ -36,7 +36,13 @@ class Window:
         self._statistics: dict[str, Any] = {}
         found = devices.present()
         sources = devices.sources(parameters, found)
-        self.not_honoured = devices.not_honoured(parameters, found)
+        self._frameworks = frameworks.imported(parameters)
+        honoured = {name for framework in self._frameworks for name in framework.honours}
+        self.not_honoured = {
+            name: reason
+            for name, reason in devices.not_honoured(parameters, found).items()
+            if name not in honoured
+        }
         logger.info("recording starts: %s", cost.estimated(sources, parameters))
         self._directory = RunDirectory(parent, worker)
         self.path = self._directory.path
@@ -47,16 +53,27 @@ class Window:
         except BaseException:
             self._directory.remove()
             raise
+        for framework in self._frameworks:
+            framework.start(self.path / RAW_FOLDER)
+            for part, why in framework.left_out.items():
+                left_out = {"source": f"{framework.name} {part}", "why": why}
+                self._recording.add_metadata("source_left_out", json.dumps(left_out))
 
     def step(self, number: int) -> None:
         """Ends the open step range, if any, and opens the next one."""
+        for framework in self._frameworks:
+            framework.on_program_step()
         _record.step(number)
 
     def stop(self) -> None:
         if self._statistics:
             return
         _record.end_step()
+        for framework in self._frameworks:
+            framework.stop()
         self._statistics = json.loads(self._recording.stop())
+        for framework in self._frameworks:
+            framework.remove()
         logger.info("recorded %s", cost.measured(self._statistics))
         missing = cost.lost(self._statistics)
         if missing:

@@ -1,0 +1,117 @@
+"""MindSpore as a source of a recording: what runs between its start and its stop.
+
+Parts that cannot start are left out, with the reason; none of them stops a training program.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Callable, Protocol
+
+from stepscope.mindspore import framework
+from stepscope.mindspore.guard import Guard
+from stepscope.mindspore.host_events import HostEvents
+from stepscope.mindspore.modules import ModuleRanges
+from stepscope.mindspore.operators import OperatorWindows
+from stepscope.mindspore.pipeline import Pipeline
+from stepscope.mindspore.steps import ModelSteps
+from stepscope.profiler._log import Once, guarded, logger
+from stepscope.profiler.enums import ProfilerActivity
+from stepscope.profiler.parameters import Parameters
+
+
+class _Part(Protocol):
+    def stop(self) -> None: ...
+
+
+class MindSporeSource:
+    """Used by one thread, the one that trains."""
+
+    name = "mindspore"
+    #: parameters that have an effect because of this source
+    honours = frozenset({"record_shapes", "profile_memory", "data_process"})
+
+    def __init__(self, parameters: Parameters) -> None:
+        self._parameters = parameters
+        self._once = Once()
+        self._guard = Guard()
+        self._parts: list[_Part] = []  # in order of their start
+        self._operators: OperatorWindows | None = None
+        self._host_events: HostEvents | None = None
+        self._steps = ModelSteps(self.on_step_end)
+        #: parts that could not start, and why
+        self.left_out: dict[str, str] = {}
+
+    def start(self, folder: Path) -> None:
+        """``folder`` is that of the raw file."""
+        wanted = self._parameters
+        if ProfilerActivity.CPU not in wanted.activities:
+            return
+        self._try("operators", self._start_operators)
+        self._try("steps of Model.train", self._start_steps)
+        if wanted.with_stack:
+            self._try("modules", self._start_modules)
+        if wanted.data_process:
+            self._try("pipeline", lambda: self._start_pipeline(folder))
+        if framework.host_events_are_on():
+            self._try("host events", lambda: self._start_host_events(folder))
+
+    def on_program_step(self) -> None:
+        """The program has marked the end of a step itself."""
+        self._steps.marked_by_program = True
+        self.on_step_end()
+
+    def on_step_end(self) -> None:
+        with guarded("MindSpore recording", self._once):
+            if self._operators:
+                self._operators.on_step_end()
+            if self._host_events:
+                self._host_events.on_step_end()
+
+    def stop(self) -> None:
+        """Before the recording stops."""
+        for part in reversed(self._parts):
+            with guarded(f"stop of MindSpore's {type(part).__name__}"):
+                part.stop()
+        self._parts = []
+        with guarded("MindSpore's own profiler"):
+            self._guard.open()
+
+    def remove(self) -> None:
+        """After the recording has stopped."""
+        if self._operators:
+            self._operators.remove()
+            self._operators = None
+
+    def _try(self, part: str, start: Callable[[], None]) -> None:
+        try:
+            start()
+        except Exception as error:
+            self.left_out[part] = str(error) or type(error).__name__
+            logger.warning("MindSpore %s are not recorded: %s", part, self.left_out[part])
+
+    def _start_operators(self) -> None:
+        self._guard.close()
+        operators = OperatorWindows(self._parameters.record_shapes, self._parameters.profile_memory)
+        operators.start()
+        self._operators = operators
+        self._parts.append(operators)
+
+    def _start_steps(self) -> None:
+        self._steps.start()
+        self._parts.append(self._steps)
+
+    def _start_modules(self) -> None:
+        modules = ModuleRanges()
+        modules.start()
+        self._parts.append(modules)
+
+    def _start_pipeline(self, folder: Path) -> None:
+        pipeline = Pipeline()
+        pipeline.start(folder)
+        self._parts.append(pipeline)
+
+    def _start_host_events(self, folder: Path) -> None:
+        self._host_events = HostEvents()
+        self._host_events.start(folder)
+        self._parts.append(self._host_events)
