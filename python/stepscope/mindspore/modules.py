@@ -29,13 +29,13 @@ class ModuleRanges:
 
         @functools.wraps(original)
         def call(cell: Any, *inputs: Any, **options: Any) -> Any:
+            # Before the call: the outermost Cell names those in it.
+            known = names.get(id(cell)) or learn(cell)
             start = now()
             try:
                 return original(cell, *inputs, **options)
             finally:
-                if start:
-                    known = names.get(id(cell)) or learn(cell)
-                    end_range(start, kind, known[1])
+                end_range(start, kind, known[1])
 
         self._original = original
         cell_class.__call__ = call
