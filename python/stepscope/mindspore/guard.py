@@ -13,7 +13,7 @@ from stepscope.profiler._log import logger
 _METHODS = ("start", "stop", "analyse")
 
 
-class OwnProfilerIsActive(RuntimeError):
+class OwnProfilerActiveError(RuntimeError):
     def __init__(self) -> None:
         super().__init__(
             "MindSpore's own profiler is recording, and there is only one in a process; stop it, "
@@ -27,9 +27,9 @@ class Guard:
         self._said = False
 
     def close(self) -> None:
-        """Raises OwnProfilerIsActive if the other was first."""
+        """Raises OwnProfilerActiveError if the other was first."""
         if framework.own_profiler_is_active():
-            raise OwnProfilerIsActive
+            raise OwnProfilerActiveError
         theirs = framework.own_profiler_class()
         for name in _METHODS:
             self._kept[name] = getattr(theirs, name)

@@ -23,7 +23,7 @@ class OperatorWindows:
     def __init__(self, shapes: bool, memory: bool) -> None:
         self._shapes = shapes
         self._memory = memory
-        self._rotation = Rotation()
+        self.rotation = Rotation()
         self._profiler = framework.cpu_profiler()
         self._scratch: Path | None = None
         self._window = Path()
@@ -34,16 +34,15 @@ class OperatorWindows:
         self._scratch = make_scratch()
         self._open()
 
-    def on_step_end(self) -> None:
-        if self._scratch and self._rotation.step():
-            # Our own time is no part of a step.
-            _record.end_step()
-            self._close()
-            self._open()
+    def rotate(self, steps: int) -> None:
+        """The window has had so many steps, and ends with them."""
+        _record.end_step()  # our own time is no part of a step
+        self._close(steps)
+        self._open()
 
     def stop(self) -> None:
         if self._scratch:
-            self._close()
+            self._close(0)
 
     def remove(self) -> None:
         """After the recording has ended, and with it the reading of the files."""
@@ -62,14 +61,14 @@ class OperatorWindows:
         self._profiler.enable_op_time()
         if self._memory:
             self._profiler.enable_profile_memory()
-        self._rotation.begin()
 
-    def _close(self) -> None:
+    def _close(self, steps: int) -> None:
         framework.wait_for_operators()
         started = time.monotonic()
         self._profiler.stop()
         stopped = time.monotonic()
-        self._rotation.learn(
+        self.rotation.learn(
+            steps,
             self._size("cpu_op_execute_timestamp_") // _OPERATOR_BYTES,
             self._size("cpu_ms_memory_record_") // _MEMORY_RECORD_BYTES,
             stopped - started,

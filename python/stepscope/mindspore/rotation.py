@@ -6,9 +6,6 @@ microseconds an operator. Windows of 10,000 operators keep both small: 4 MB, som
 
 from __future__ import annotations
 
-import time
-from typing import Callable
-
 OPERATORS = 10_000
 #: also what a killed program loses at most
 SECONDS = 1.0
@@ -22,30 +19,27 @@ _STOPS_APART = 50
 
 
 class Rotation:
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._per_step = 0.0
-        self._limit = OPERATORS
-        self._seconds = SECONDS
-        self._steps = 0
-        self._opened = 0.0
+    """Says at once, for each window, how many steps and until when it may last: between two steps
+    of a small network there is no time to reckon."""
 
-    def begin(self) -> None:
-        """A window opens."""
-        self._steps = 0
-        self._opened = self._clock()
+    def __init__(self) -> None:
+        self._operators_per_step = 0.0
+        self._most_operators = OPERATORS
+        self._most_seconds = SECONDS
 
-    def step(self) -> bool:
-        """A step has ended; whether the window should, too."""
-        self._steps += 1
-        elapsed = self._clock() - self._opened
-        if not self._per_step:
-            return self._steps >= _FIRST_STEPS or elapsed >= _FIRST_SECONDS
-        return self._steps * self._per_step >= self._limit or elapsed >= self._seconds
+    @property
+    def steps(self) -> int:
+        if not self._operators_per_step:
+            return _FIRST_STEPS
+        return max(1, int(self._most_operators / self._operators_per_step))
 
-    def learn(self, operators: int, memory_records: int, stop_seconds: float) -> None:
-        """What a window that has ended held, and how long stopping took."""
-        if self._steps and operators:
-            self._per_step = operators / self._steps
-        self._limit = max(OPERATORS, memory_records // _SHARE_OF_MEMORY_RECORDS)
-        self._seconds = max(SECONDS, stop_seconds * _STOPS_APART)
+    @property
+    def seconds(self) -> float:
+        return self._most_seconds if self._operators_per_step else _FIRST_SECONDS
+
+    def learn(self, steps: int, operators: int, memory_records: int, stop_seconds: float) -> None:
+        """What a window held, and how long stopping took."""
+        if steps and operators:
+            self._operators_per_step = operators / steps
+        self._most_operators = max(OPERATORS, memory_records // _SHARE_OF_MEMORY_RECORDS)
+        self._most_seconds = max(SECONDS, stop_seconds * _STOPS_APART)

@@ -5,6 +5,9 @@ Parts that cannot start are left out, with the reason; none of them stops a trai
 
 from __future__ import annotations
 
+import math
+import sys
+import time
 from pathlib import Path
 from typing import Callable, Protocol
 
@@ -18,6 +21,9 @@ from stepscope.mindspore.steps import ModelSteps
 from stepscope.profiler._log import Once, guarded, logger
 from stepscope.profiler.enums import ProfilerActivity
 from stepscope.profiler.parameters import Parameters
+
+
+_NEVER = sys.maxsize
 
 
 class _Part(Protocol):
@@ -38,7 +44,10 @@ class MindSporeSource:
         self._parts: list[_Part] = []  # in order of their start
         self._operators: OperatorWindows | None = None
         self._host_events: HostEvents | None = None
-        self._steps = ModelSteps(self.on_step_end)
+        self._model_steps = ModelSteps(self.on_step_end)
+        self._steps = 0  # of the open window of operators
+        self._next_look = 1
+        self._window_ends = math.inf
         #: parts that could not start, and why
         self.left_out: dict[str, str] = {}
 
@@ -55,18 +64,39 @@ class MindSporeSource:
             self._try("pipeline", lambda: self._start_pipeline(folder))
         if framework.host_events_are_on():
             self._try("host events", lambda: self._start_host_events(folder))
+        self._begin_window()
 
     def on_program_step(self) -> None:
         """The program has marked the end of a step itself."""
-        self._steps.marked_by_program = True
-        self.on_step_end()
+        self._model_steps.marked_by_program = True
+        self._steps += 1
+        # Written out here and below: between two steps of a small network every call counts.
+        if self._steps >= self._next_look or time.monotonic() >= self._window_ends:
+            self._look()
 
     def on_step_end(self) -> None:
+        self._steps += 1
+        if self._steps >= self._next_look or time.monotonic() >= self._window_ends:
+            self._look()
+
+    def _look(self) -> None:
         with guarded("MindSpore recording", self._once):
-            if self._operators:
-                self._operators.on_step_end()
             if self._host_events:
                 self._host_events.on_step_end()
+            if not self._operators:
+                self._next_look = self._steps + 1 if self._host_events else _NEVER
+            elif (
+                self._steps >= self._operators.rotation.steps
+                or time.monotonic() >= self._window_ends
+            ):
+                self._operators.rotate(self._steps)
+                self._begin_window()
+
+    def _begin_window(self) -> None:
+        if self._operators:
+            self._steps = 0
+            self._next_look = 1 if self._host_events else self._operators.rotation.steps
+            self._window_ends = time.monotonic() + self._operators.rotation.seconds
 
     def stop(self) -> None:
         """Before the recording stops."""
@@ -98,8 +128,8 @@ class MindSporeSource:
         self._parts.append(operators)
 
     def _start_steps(self) -> None:
-        self._steps.start()
-        self._parts.append(self._steps)
+        self._model_steps.start()
+        self._parts.append(self._model_steps)
 
     def _start_modules(self) -> None:
         modules = ModuleRanges()
