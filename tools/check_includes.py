@@ -53,7 +53,7 @@ SYSTEM_HEADERS = frozenset(
     re.findall(
         r"\w+",
         """
-aio arm_acle arm_neon assert byteswap complex cpuid ctype dirent dlfcn elf emmintrin endian
+aio arm_acle arm_neon assert byteswap complex cpuid ctype cxxabi dirent dlfcn elf emmintrin endian
 errno execinfo fcntl fenv float getopt glob immintrin inttypes iso646 libgen limits link locale
 malloc math netdb nmmintrin pmmintrin poll pthread pwd regex sched semaphore setjmp signal
 smmintrin stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib string strings syscall

@@ -50,9 +50,15 @@ enum stepscope_kind {
   STEPSCOPE_FLOW_END = 19,
   STEPSCOPE_STEP = 20,  // a step begins; ends the one before
   STEPSCOPE_STEP_END = 21,
-  STEPSCOPE_STACK = 23,       // a sampled stack: value1 is its innermost node
+  // What an allocator did: value1 is the address, value2 the bytes (negative: freed). The total
+  // that is allocated then stands in place of the duration, and the device in place of the name:
+  // torch's number of its type << 8 | index + 1. What the allocator holds in reserve, where that is
+  // not 0, follows as value1 of a record of its own with the same time and device.
+  STEPSCOPE_MEMORY = 22,
+  STEPSCOPE_STACK = 23,       // a sampled stack: value1 is its innermost node, value2 its thread
   STEPSCOPE_STACK_NODE = 24,  // a stack seen for the first time: name is the frame, value1 the
                               // node's number, value2 the number of the node around it (0: none)
+  STEPSCOPE_MEMORY_RESERVED = 25,  // see STEPSCOPE_MEMORY
   // Flags above the number:
   STEPSCOPE_LONG = 1 << 14,   // a slot with the whole duration follows
   STEPSCOPE_VALUES = 1 << 15  // a slot with two values follows
@@ -65,20 +71,30 @@ typedef struct {
   uint32_t name;
 } stepscope_record;
 
-// One per thread. The owner writes `head` and what it points to; the writer thread writes `tail`.
+// What a thread and the writer share: the owner writes `head` and what lies before it, the writer
+// `tail`, each on a cache line of its own.
 typedef struct stepscope_ring {
+  uint64_t head;
+  uint64_t not_recorded;
+  uint64_t unused[6];
+  uint64_t tail;
+  stepscope_record* records;
+  uint64_t mask;
+} stepscope_ring;
+
+// The thread's own half of it. Everything that a record needs is here: no pointer is followed
+// before the slot is known.
+typedef struct stepscope_thread_state {
   stepscope_record* records;
   uint64_t mask;
   uint64_t head;
-  uint64_t room_until;  // head may go up to here before `tail` must be looked at again
-  uint64_t not_recorded;
-  uint64_t unused[3];
-  uint64_t tail;  // on a cache line of its own
-} stepscope_ring;
+  uint64_t room_until;  // head may go up to here before `tail` must be looked at; 0: no ring yet
+  stepscope_ring* ring;
+} stepscope_thread_state;
 
 // 0 while nothing records.
 extern STEPSCOPE_API uint32_t stepscope_recording;
-extern STEPSCOPE_API __thread stepscope_ring* stepscope_thread_ring
+extern STEPSCOPE_API __thread stepscope_thread_state stepscope_thread
     __attribute__((tls_model("initial-exec")));
 
 // What may be chosen; a field that is 0 means the default. Set `size` to sizeof: later versions add
@@ -91,11 +107,16 @@ typedef struct {
   uint32_t min_free_mb;         // that the disk must keep; default 1024
   uint32_t ring_kb;             // of each thread; default 4096, which are 262,144 records
   uint32_t system_interval_ms;  // between samples of processor, memory, disk and network; 0: none
+  uint32_t gpu_tier;            // NVIDIA GPUs: 0 nothing, 1 pulse, 2 kernels, 3 full
 } stepscope_options;
 
 // Opens a recording in `folder`, which must exist. Returns 0, or -1 when it cannot;
 // stepscope_last_error() then has the sentence, until this thread's next failure.
 STEPSCOPE_API int stepscope_start(const char* folder, const stepscope_options* options);
+// Starts a recording if the environment asks for one (`stepscope record` does): STEPSCOPE_OUTPUT,
+// STEPSCOPE_TIER. Returns 1 when it records now, 0 when nothing was asked for or the process
+// records already, -1 when it cannot.
+STEPSCOPE_API int stepscope_start_from_environment(void);
 // Writes what is left and closes the file. Returns the recording's figures as JSON (events,
 // not_recorded, threads, bytes, seconds, writer_cpu_seconds, stopped_by), valid until this thread's
 // next call; "{}" when nothing was recording.
@@ -126,9 +147,20 @@ STEPSCOPE_API int stepscope_import_mindspore_window(const char* folder, int64_t 
 STEPSCOPE_API uint64_t stepscope_now(void);
 STEPSCOPE_API void stepscope_end_range(uint64_t start, uint32_t kind, uint32_t name);
 
-// The slow ways, not to be called directly.
-STEPSCOPE_API stepscope_ring* stepscope_attach_thread(void);
-STEPSCOPE_API int stepscope_make_room(stepscope_ring* ring, uint64_t slots);
+// What this thread launches on a GPU from here to the matching pop belongs to the range that
+// carries `id` in the high half of its first value. For callbacks of frameworks; does nothing while
+// no recording of tier `full` runs.
+STEPSCOPE_API void stepscope_push_external_id(uint64_t id);
+STEPSCOPE_API void stepscope_pop_external_id(void);
+
+// A function of the GPU vendor's profiling library in use, or NULL.
+STEPSCOPE_API void* stepscope_vendor_function(const char* name);
+
+// The slow way, not to be called directly: gets this thread a ring, or room in it. 0 when there is
+// none; the record is counted then.
+STEPSCOPE_API int stepscope_make_room(void);
+
+enum { STEPSCOPE_MOST_SLOTS = 3 };  // of one record
 
 static inline uint64_t stepscope_ticks(void) {
 #if defined(__x86_64__)
@@ -151,34 +183,29 @@ static inline int stepscope_is_recording(void) {
 // Puts one record and, with STEPSCOPE_VALUES in `kind`, two values behind it.
 static inline void stepscope_put(uint64_t start, uint64_t duration, uint32_t kind, uint32_t name,
                                  uint64_t value1, uint64_t value2) {
-  stepscope_ring* ring = stepscope_thread_ring;
-  if (__builtin_expect(ring == NULL, 0)) {
-    ring = stepscope_attach_thread();
-    if (ring == NULL) return;
+  stepscope_thread_state* const thread = &stepscope_thread;
+  if (__builtin_expect(thread->head + STEPSCOPE_MOST_SLOTS > thread->room_until, 0)) {
+    if (!stepscope_make_room()) return;
   }
-  const uint64_t slots = 3;  // at most
-  uint64_t head = ring->head;
-  if (__builtin_expect(head + slots > ring->room_until, 0)) {
-    if (!stepscope_make_room(ring, slots)) return;
-  }
-  const uint64_t first = head++;
+  uint64_t head = thread->head;
+  stepscope_record* const slot = &thread->records[head++ & thread->mask];
   stepscope_record record;
   record.name = name;
   if (__builtin_expect(duration >= UINT32_MAX, 0)) {
     kind |= STEPSCOPE_LONG;
-    stepscope_record* slot = &ring->records[head++ & ring->mask];
-    memcpy(slot, &duration, sizeof duration);
+    memcpy(&thread->records[head++ & thread->mask], &duration, sizeof duration);
     record.duration = UINT32_MAX;
   } else {
     record.duration = (uint32_t)duration;
   }
   if (kind & STEPSCOPE_VALUES) {
     const uint64_t values[2] = {value1, value2};
-    memcpy(&ring->records[head++ & ring->mask], values, sizeof values);
+    memcpy(&thread->records[head++ & thread->mask], values, sizeof values);
   }
   record.when = start << 16 | kind;
-  ring->records[first & ring->mask] = record;
-  __atomic_store_n(&ring->head, head, __ATOMIC_RELEASE);
+  *slot = record;
+  thread->head = head;
+  __atomic_store_n(&thread->ring->head, head, __ATOMIC_RELEASE);
 }
 
 // A range that began at `start` (stepscope_ticks()) ends now.

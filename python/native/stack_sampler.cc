@@ -1,5 +1,8 @@
 #include "python/native/stack_sampler.h"
 
+#include <pthread.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -12,6 +15,17 @@ namespace {
 constexpr size_t kDeepest = 128;        // frames of a sample, counted from the innermost
 constexpr size_t kMostNodes = 200'000;  // different stacks; further ones end at what is known
 constexpr size_t kMostCodes = 50'000;
+
+constexpr bool kInterpreterAnswers = PY_VERSION_HEX >= 0x030C0000;
+
+// A new reference, or null.
+PyObject* attribute_of(const char* module, const char* name) {
+  PyObject* const found = PyImport_ImportModule(module);
+  PyObject* const value = found == nullptr ? nullptr : PyObject_GetAttrString(found, name);
+  Py_XDECREF(found);
+  PyErr_Clear();
+  return value;
+}
 
 std::string attribute_text(PyObject* object, const char* name) {
   std::string text;
@@ -37,10 +51,18 @@ long attribute_number(PyObject* object, const char* name) {
 }  // namespace
 
 StackSampler::StackSampler(double interval_ms)
-    : interval_ms_(std::max(interval_ms, 0.1)), nodes_(1) {}
+    : interval_ms_(std::max(interval_ms, 0.1)), main_thread_(::getpid()), nodes_(1) {}
 
 std::shared_ptr<StackSampler> StackSampler::start(double interval_ms) {
   std::shared_ptr<StackSampler> sampler(new StackSampler(interval_ms));
+  if (!kInterpreterAnswers) {
+    // Kept for good: a few references, once for each recording.
+    sampler->current_frames_ = attribute_of("sys", "_current_frames");
+    PyObject* const main_thread = attribute_of("threading", "_main_thread");
+    if (main_thread != nullptr) sampler->main_ident_ = PyObject_GetAttrString(main_thread, "ident");
+    Py_XDECREF(main_thread);
+    PyErr_Clear();
+  }
   sampler->thread_ = std::thread([raw = sampler.get()] { raw->run(); });
   return sampler;
 }
@@ -56,35 +78,57 @@ void StackSampler::stop() {
 }
 
 void StackSampler::run() {
+  ::pthread_setname_np(::pthread_self(), "stepscope-py");
   const auto interval = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double, std::milli>(interval_ms_));
-  std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, interval, [this] { return stopping_; })) {
-    // One question at a time: the interpreter's queue is short.
-    if (asked_.exchange(true)) continue;
-    auto* const question = new std::shared_ptr<StackSampler>(shared_from_this());
-    if (Py_AddPendingCall(&StackSampler::answer, question) == 0) continue;
-    delete question;
-    asked_ = false;
+  while (true) {
+    {
+      std::unique_lock lock(mutex_);
+      if (wake_.wait_for(lock, interval, [this] { return stopping_; })) return;
+    }
+    if (kInterpreterAnswers) {
+      ask_interpreter();
+    } else {
+      take_gil_and_look();
+    }
   }
+}
+
+void StackSampler::ask_interpreter() {
+  // One question at a time: the interpreter's queue is short.
+  if (asked_.exchange(true)) return;
+  auto* const question = new std::shared_ptr<StackSampler>(shared_from_this());
+  if (Py_AddPendingCall(&StackSampler::answer, question) == 0) return;
+  delete question;
+  asked_ = false;
 }
 
 int StackSampler::answer(void* question) {
   const std::unique_ptr<std::shared_ptr<StackSampler>> asked(
       static_cast<std::shared_ptr<StackSampler>*>(question));
   StackSampler& self = **asked;
-  if (stepscope_is_recording()) self.take_sample();
+  auto* const frame = reinterpret_cast<PyObject*>(PyEval_GetFrame());
+  Py_XINCREF(frame);
+  self.take_sample(frame);
   self.asked_ = false;
   return 0;
 }
 
-void StackSampler::take_sample() {
+void StackSampler::take_gil_and_look() {
+  if (current_frames_ == nullptr || main_ident_ == nullptr) return;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  PyObject* const frames = PyObject_CallObject(current_frames_, nullptr);
+  PyObject* const frame = frames == nullptr ? nullptr : PyObject_GetItem(frames, main_ident_);
+  Py_XDECREF(frames);
+  take_sample(frame);
+  PyGILState_Release(state);
+}
+
+void StackSampler::take_sample(PyObject* frame) {
   const uint64_t now = stepscope_ticks();
   uint32_t frames[kDeepest];
   size_t depth = 0;
   // The stable part of Python's C interface only: one build serves all versions from 3.12 on.
-  auto* frame = reinterpret_cast<PyObject*>(PyEval_GetFrame());
-  Py_XINCREF(frame);
   while (frame != nullptr && frame != Py_None && depth < kDeepest) {
     PyCodeObject* const code = PyFrame_GetCode(reinterpret_cast<PyFrameObject*>(frame));
     frames[depth++] = frame_name(code);
@@ -95,9 +139,11 @@ void StackSampler::take_sample() {
   }
   Py_XDECREF(frame);
   PyErr_Clear();
+  if (depth == 0 || !stepscope_is_recording()) return;
   uint32_t node = 0;
   while (depth > 0) node = child_of(node, frames[--depth]);
-  stepscope_put(now, 0, STEPSCOPE_STACK | STEPSCOPE_VALUES, 0, node, 0);
+  stepscope_put(now, 0, STEPSCOPE_STACK | STEPSCOPE_VALUES, 0, node,
+                static_cast<uint64_t>(main_thread_));
 }
 
 uint32_t StackSampler::frame_name(PyCodeObject* code) {

@@ -1,9 +1,11 @@
-// StackSampler: where Python is, a thousand times a second.
+// StackSampler: where Python's main thread is, a thousand times a second.
 //
-// A thread asks the interpreter, and the interpreter's main thread answers at its next safe point
-// (Py_AddPendingCall): nobody fights for the GIL, and no frame is read while it changes. While the
-// main thread is inside a C function the answer comes when that returns, with the line that called
-// it; samples carry the time of the answer. Cost: 1 to 3 us a sample, of the interpreter's time.
+// From Python 3.12 on a thread asks and the interpreter answers at its next safe point
+// (Py_AddPendingCall): nobody fights for the GIL. Before, a call that is pending from another
+// thread waits for something else to happen, so the sampler takes the GIL and looks for itself;
+// Python code that does not let go of it is then seen every 5 ms (sys.getswitchinterval()). While
+// the main thread is inside a C function a sample shows the line that called it. Cost: 1 to 3 us a
+// sample of the interpreter's time, and before 3.12 a change of threads.
 #ifndef STEPSCOPE_PYTHON_NATIVE_STACK_SAMPLER_H_
 #define STEPSCOPE_PYTHON_NATIVE_STACK_SAMPLER_H_
 
@@ -33,18 +35,25 @@ class StackSampler : public std::enable_shared_from_this<StackSampler> {
  private:
   explicit StackSampler(double interval_ms);
   void run();
+  // One sample, one way or the other; asked on the sampler's thread.
+  void ask_interpreter();
+  void take_gil_and_look();
   static int answer(void* question);
-  void take_sample();
+  // With the GIL. Takes over the reference.
+  void take_sample(PyObject* frame);
   uint32_t frame_name(PyCodeObject* code);
   uint32_t child_of(uint32_t node, uint32_t frame);
 
   const double interval_ms_;
+  const int64_t main_thread_;  // the kernel's number of it: that of the process
   std::atomic<bool> asked_ = false;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
   std::thread thread_;
-  // The interpreter's main thread's own.
+  PyObject* current_frames_ = nullptr;  // sys._current_frames, before Python 3.12
+  PyObject* main_ident_ = nullptr;
+  // Under the GIL.
   // The children of every node by their frame; node 0 is around everything.
   std::vector<std::unordered_map<uint32_t, uint32_t>> nodes_;
   std::unordered_map<PyCodeObject*, uint32_t> names_;  // code objects are kept alive by us

@@ -1,5 +1,6 @@
 // record.h's functions that are not inline. The edge to foreign code: nothing is thrown across it.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -7,7 +8,9 @@
 #include <vector>
 
 #include "base/json_text.h"
+#include "collector/environment.h"
 #include "collector/process.h"
+#include "collector/sources/cupti/cupti_source.h"
 #include "collector/sources/mindspore/mindspore_source.h"
 #include "collector/sources/system/system_source.h"
 #include "stepscope/record.h"
@@ -26,6 +29,22 @@ int fail(const std::string& sentence) {
 
 uint64_t or_default(uint64_t value, uint64_t fallback) { return value == 0 ? fallback : value; }
 
+using Sources = std::vector<std::unique_ptr<stepscope::Source>>;
+
+void add_gpu_source(uint32_t tier, stepscope::RecorderOptions& recorder, Sources& sources) {
+  namespace cupti = stepscope::cupti;
+  if (tier == 0) return;
+  cupti::CuptiOptions options;
+  options.tier = static_cast<cupti::Tier>(std::min(tier, 3u));
+  options.tune(std::getenv("STEPSCOPE_CUPTI_TUNING"));
+  // At most half of the memory budget, at least what CUPTI needs to go on while one is read.
+  options.buffers_most = std::max<uint64_t>(
+      4,
+      std::min<uint64_t>(options.buffers_most, recorder.max_host_bytes / 2 / options.buffer_bytes));
+  recorder.source_bytes += options.buffers_most * options.buffer_bytes;
+  sources.push_back(std::make_unique<cupti::CuptiSource>(options, Process::instance().bell()));
+}
+
 }  // namespace
 
 int stepscope_start(const char* folder, const stepscope_options* options) try {
@@ -39,7 +58,7 @@ int stepscope_start(const char* folder, const stepscope_options* options) try {
   recorder.max_disk_bytes = or_default(chosen.max_disk_mb, recorder.max_disk_bytes >> 20) << 20;
   recorder.min_free_bytes = or_default(chosen.min_free_mb, recorder.min_free_bytes >> 20) << 20;
   recorder.ring_bytes = or_default(chosen.ring_kb, recorder.ring_bytes >> 10) << 10;
-  std::vector<std::unique_ptr<stepscope::Source>> sources;
+  Sources sources;
   if (chosen.system_interval_ms > 0) {
     sources.push_back(std::make_unique<stepscope::SystemSource>(
         stepscope::SystemSourceOptions{chosen.system_interval_ms}));
@@ -47,9 +66,25 @@ int stepscope_start(const char* folder, const stepscope_options* options) try {
   // Costs nothing until a window is handed over.
   sources.push_back(
       std::make_unique<stepscope::MindsporeSource>(Process::instance().mindspore_inbox()));
+  add_gpu_source(chosen.gpu_tier, recorder, sources);
   const stepscope::Status started =
       Process::instance().start(std::move(recorder), std::move(sources));
   return started.ok() ? 0 : fail(started.error().message());
+} catch (const std::exception& failure) {
+  return fail(std::string("cannot start recording: ") + failure.what());
+}
+
+int stepscope_start_from_environment(void) try {
+  auto request = stepscope::read_environment();
+  if (!request) return fail(request.error().message());
+  if (request->output.empty() || Process::instance().recording()) return 0;
+  auto folder = stepscope::make_run_folder(request->output);
+  if (!folder) return fail(folder.error().message());
+  stepscope_options options{};
+  options.size = sizeof options;
+  options.rank = request->rank;
+  options.gpu_tier = request->gpu_tier;
+  return stepscope_start(folder->c_str(), &options) == 0 ? 1 : -1;
 } catch (const std::exception& failure) {
   return fail(std::string("cannot start recording: ") + failure.what());
 }
@@ -98,6 +133,15 @@ uint64_t stepscope_now(void) { return stepscope_is_recording() ? stepscope_ticks
 void stepscope_end_range(uint64_t start, uint32_t kind, uint32_t name) {
   if (start != 0 && stepscope_is_recording()) stepscope_range(start, kind, name);
 }
+void* stepscope_vendor_function(const char* name) try {
+  return stepscope::cupti::CuptiLibrary::function(name);
+} catch (const std::exception&) {
+  return nullptr;
+}
+
+void stepscope_push_external_id(uint64_t id) { stepscope::cupti::push_external_id(id); }
+
+void stepscope_pop_external_id(void) { stepscope::cupti::pop_external_id(); }
 
 void stepscope_step(int64_t number) {
   if (!stepscope_is_recording()) return;

@@ -48,6 +48,7 @@ void WriterBell::wait_ns(int64_t most_ns) {
   const int64_t until_ns = monotonic_ns() + most_ns;
   const timespec until{until_ns / 1'000'000'000, until_ns % 1'000'000'000};
   ::sem_clockwait(&semaphore_, CLOCK_MONOTONIC, &until);
+  rung_.store(false, std::memory_order_relaxed);
 }
 
 std::string RecordingStatistics::to_json() const {
@@ -68,8 +69,9 @@ Result<std::unique_ptr<Recorder>> Recorder::start(RecorderOptions options, NameT
   const ClockSample beginning = sample_clocks();
   auto output = RawOutput::create(options.folder, options.max_disk_bytes, options.min_free_bytes);
   if (!output) return std::move(output.error());
-  // Rings take three quarters of the memory budget, the chunk that is being made the rest.
-  const uint64_t for_rings = options.max_host_bytes / 4 * 3;
+  // Of what the sources leave, rings take three quarters, the chunk that is being made the rest.
+  const uint64_t for_rings =
+      (options.max_host_bytes - std::min(options.source_bytes, options.max_host_bytes)) / 4 * 3;
   rings.set_limits(options.ring_bytes / sizeof(stepscope_record),
                    std::max<uint64_t>(1, for_rings / options.ring_bytes));
   rings.forget_content();
@@ -146,10 +148,11 @@ void Recorder::run() {
   ::pthread_setname_np(::pthread_self(), "stepscope");
   int64_t flushed_ns = monotonic_ns();
   while (!stopping_.load(std::memory_order_acquire)) {
-    bell_.wait_ns(kDrainEveryNs);
+    if (!sources_wait()) bell_.wait_ns(kDrainEveryNs);
     drain();
     const int64_t now_ns = monotonic_ns();
-    if (chunk_.bytes() < kFlushAtBytes && now_ns - flushed_ns < kFlushEveryNs) continue;
+    if (chunk_.bytes() < kFlushAtBytes && now_ns - flushed_ns < kFlushEveryNs && !sources_wait())
+      continue;
     collect();
     flush();
     flushed_ns = now_ns;
@@ -165,9 +168,11 @@ RecordingStatistics Recorder::stop() {
   bell_.ring();
   writer_.join();
   drain();
-  collect();
-  flush();
-  statistics_.not_recorded = count_not_recorded();
+  do {
+    collect();
+    flush();
+  } while (sources_wait());
+  statistics_.not_recorded += count_not_recorded();
   statistics_.threads = static_cast<int64_t>(threads_.size());
   statistics_.seconds = static_cast<double>(monotonic_ns() - beginning_.monotonic_ns) * 1e-9;
   statistics_.bytes = static_cast<int64_t>(output_.bytes());
@@ -211,7 +216,15 @@ void Recorder::collect() {
   if (!statistics_.stopped_by.empty()) return;
   SourceOutput output{chunk_, names_};
   for (const auto& source : sources_) source->collect(output);
+  events_in_chunk_ += output.events;
+  statistics_.not_recorded += output.not_recorded;
   add_clock(sample_clocks());
+}
+
+bool Recorder::sources_wait() const {
+  if (!statistics_.stopped_by.empty()) return false;
+  return std::any_of(sources_.begin(), sources_.end(),
+                     [](const auto& source) { return source->waiting(); });
 }
 
 void Recorder::add_clock(const ClockSample& sample) {

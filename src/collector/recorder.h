@@ -36,11 +36,15 @@ class WriterBell {
   WriterBell(const WriterBell&) = delete;
   WriterBell& operator=(const WriterBell&) = delete;
 
-  void ring() { ::sem_post(&semaphore_); }
+  // Once is enough until the writer has heard it: a full ring would ring at every record.
+  void ring() {
+    if (!rung_.exchange(true, std::memory_order_relaxed)) ::sem_post(&semaphore_);
+  }
   void wait_ns(int64_t most_ns);
 
  private:
   sem_t semaphore_{};
+  std::atomic<bool> rung_ = false;
 };
 
 struct RecorderOptions {
@@ -50,6 +54,7 @@ struct RecorderOptions {
   uint64_t max_disk_bytes = 10ull << 30;
   uint64_t min_free_bytes = 1ull << 30;
   uint64_t ring_bytes = 4ull << 20;
+  uint64_t source_bytes = 0;  // what the sources may take of max_host_bytes
   // Notes that go into the file first: name and JSON.
   std::vector<std::pair<std::string, std::string>> notes;
 };
@@ -93,6 +98,7 @@ class Recorder {
   void drain();
   void drain_ring(ThreadRing& ring);
   void collect();
+  bool sources_wait() const;
   void flush(bool last = false);
   void add_clock(const ClockSample& sample);
   std::string beginning_json() const;

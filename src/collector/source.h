@@ -16,6 +16,9 @@ namespace stepscope {
 struct SourceOutput {
   ChunkBuilder& chunk;
   NameTable& names;
+  // Rows that count as events of the recording, and those that the source knows to have lost.
+  int64_t events = 0;
+  int64_t not_recorded = 0;
 };
 
 class Source {
@@ -30,6 +33,9 @@ class Source {
   virtual void collect(SourceOutput& output) = 0;
   // On the thread that stops the recording; collect() is called once more afterwards.
   virtual void stop() = 0;
+  // Whether collect() should be called (again) now instead of at the next flush, because much has
+  // come together. Asked on the writer thread.
+  virtual bool waiting() const { return false; }
 };
 
 }  // namespace stepscope

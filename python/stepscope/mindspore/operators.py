@@ -43,11 +43,6 @@ class OperatorWindows:
     def stop(self) -> None:
         if self._scratch:
             self._close(0)
-
-    def remove(self) -> None:
-        """After the recording has ended, and with it the reading of the files."""
-        if self._scratch:
-            shutil.rmtree(self._scratch, ignore_errors=True)
             self._scratch = None
 
     def _open(self) -> None:
@@ -73,9 +68,11 @@ class OperatorWindows:
             self._size("cpu_ms_memory_record_") // _MEMORY_RECORD_BYTES,
             stopped - started,
         )
-        _record.import_mindspore_window(
+        taken = _record.import_mindspore_window(
             str(self._window), self._from_ns, time.time_ns(), self._shapes, self._memory
         )
+        if not taken:
+            shutil.rmtree(self._window, ignore_errors=True)
 
     def _size(self, beginning: str) -> int:
         return sum(file.stat().st_size for file in self._window.glob(f"{beginning}*"))

@@ -18,8 +18,7 @@ from stepscope.mindspore.modules import ModuleRanges
 from stepscope.mindspore.operators import OperatorWindows
 from stepscope.mindspore.pipeline import Pipeline
 from stepscope.mindspore.steps import ModelSteps
-from stepscope.profiler._log import Once, guarded, logger
-from stepscope.profiler.enums import ProfilerActivity
+from stepscope.profiler._log import Once, guarded
 from stepscope.profiler.parameters import Parameters
 
 
@@ -33,12 +32,10 @@ class _Part(Protocol):
 class MindSporeSource:
     """Used by one thread, the one that trains."""
 
-    name = "mindspore"
     #: parameters that have an effect because of this source
     honours = frozenset({"record_shapes", "profile_memory", "data_process"})
 
-    def __init__(self, parameters: Parameters) -> None:
-        self._parameters = parameters
+    def __init__(self) -> None:
         self._once = Once()
         self._guard = Guard()
         self._parts: list[_Part] = []  # in order of their start
@@ -48,26 +45,29 @@ class MindSporeSource:
         self._steps = 0  # of the open window of operators
         self._next_look = 1
         self._window_ends = math.inf
-        #: parts that could not start, and why
-        self.left_out: dict[str, str] = {}
+        self._missing: dict[str, str] = {}
 
-    def start(self, folder: Path) -> None:
-        """``folder`` is that of the raw file."""
-        wanted = self._parameters
-        if ProfilerActivity.CPU not in wanted.activities:
-            return
-        self._try("operators", self._start_operators)
+    def prepare(self) -> None:
+        """Nothing here takes long."""
+
+    def start(self, parameters: Parameters, folder: Path) -> dict[str, str]:
+        """``folder`` is that of the raw file. Returns what will be missing, with the reason."""
+        self._missing = {}
+        self._try(
+            "operators",
+            lambda: self._start_operators(parameters.record_shapes, parameters.profile_memory),
+        )
         self._try("steps of Model.train", self._start_steps)
-        if wanted.with_stack:
+        if parameters.with_stack:
             self._try("modules", self._start_modules)
-        if wanted.data_process:
+        if parameters.data_process:
             self._try("pipeline", lambda: self._start_pipeline(folder))
         if framework.host_events_are_on():
             self._try("host events", lambda: self._start_host_events(folder))
         self._begin_window()
+        return self._missing
 
-    def on_program_step(self) -> None:
-        """The program has marked the end of a step itself."""
+    def program_marks_steps(self) -> None:
         self._model_steps.marked_by_program = True
         self._steps += 1
         # Written out here and below: between two steps of a small network every call counts.
@@ -104,25 +104,19 @@ class MindSporeSource:
             with guarded(f"stop of MindSpore's {type(part).__name__}"):
                 part.stop()
         self._parts = []
+        self._operators = None
         with guarded("MindSpore's own profiler"):
             self._guard.open()
-
-    def remove(self) -> None:
-        """After the recording has stopped."""
-        if self._operators:
-            self._operators.remove()
-            self._operators = None
 
     def _try(self, part: str, start: Callable[[], None]) -> None:
         try:
             start()
         except Exception as error:
-            self.left_out[part] = str(error) or type(error).__name__
-            logger.warning("MindSpore %s are not recorded: %s", part, self.left_out[part])
+            self._missing[f"mindspore {part}"] = str(error) or type(error).__name__
 
-    def _start_operators(self) -> None:
+    def _start_operators(self, shapes: bool, memory: bool) -> None:
         self._guard.close()
-        operators = OperatorWindows(self._parameters.record_shapes, self._parameters.profile_memory)
+        operators = OperatorWindows(shapes, memory)
         operators.start()
         self._operators = operators
         self._parts.append(operators)

@@ -204,7 +204,9 @@ void MindsporeTables::read_note() {
   QualityReport& quality = run_.rank().quality;
   // The last note has the whole recording's figures.
   nlohmann::json note;
-  for (const auto& json : run_.notes("mindspore")) note = json;
+  for (const auto& [name, json] : run_.notes()) {
+    if (name == "mindspore") note = json;
+  }
   if (const int64_t count = number_in(note, "unreadable", 0); count > 0)
     quality.add(QualityCode::kUnparsableEvent, "in the text files of MindSpore's profiler", count);
   const int64_t lost = number_in(note, "left_out", 0);

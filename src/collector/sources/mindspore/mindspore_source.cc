@@ -17,6 +17,8 @@ constexpr std::string_view kMemory = "cpu_ms_memory_record_";
 constexpr std::string_view kWritten[] = {kOperators, kLaunches, kMemory, "cpu_op_detail_info_",
                                          "cpu_op_type_info_"};
 
+constexpr std::string_view kScratch = "stepscope-mindspore-";  // the Python side's word
+
 template <typename Visit>
 void visit_files(const std::string& folder, const Visit& visit) {
   DIR* const entries = ::opendir(folder.c_str());
@@ -38,6 +40,9 @@ void remove_mindspore_folder(const std::string& path) {
   visit_files(path, [&](std::string_view, const std::string& file) { files.push_back(file); });
   for (const std::string& file : files) ::unlink(file.c_str());
   ::rmdir(path.c_str());
+  // The folder of the windows goes with the last of them.
+  const std::string parent = path.substr(0, path.rfind('/'));
+  if (parent.substr(parent.rfind('/') + 1).starts_with(kScratch)) ::rmdir(parent.c_str());
 }
 
 bool MindsporeInbox::put(MindsporeFolder folder) {

@@ -1,0 +1,70 @@
+// The least that a profiler on CUPTI can cost: the same kinds of records switched on, buffers
+// handed over and thrown away unread. What our tiers add to this is ours, the rest is the vendor's.
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include "collector/sources/cupti/api_calls.h"
+#include "collector/sources/cupti/cupti_library.h"
+#include "stepscope/record.h"
+
+namespace {
+
+namespace cupti = stepscope::cupti;
+
+constexpr size_t kBufferBytes = 8 << 20;
+std::mutex mutex;
+std::vector<uint8_t*> free_buffers;
+std::atomic<uint64_t> bytes_seen = 0;
+std::vector<uint32_t> enabled;
+
+extern "C" void floor_request(uint8_t** buffer, size_t* bytes, size_t* most_records) {
+  *most_records = 0;
+  *bytes = kBufferBytes;
+  const std::lock_guard lock(mutex);
+  if (free_buffers.empty()) {
+    *buffer = static_cast<uint8_t*>(std::aligned_alloc(4096, kBufferBytes));
+    return;
+  }
+  *buffer = free_buffers.back();
+  free_buffers.pop_back();
+}
+
+extern "C" void floor_complete(void*, uint32_t, uint8_t* buffer, size_t, size_t valid_bytes) {
+  bytes_seen += valid_bytes;
+  const std::lock_guard lock(mutex);
+  free_buffers.push_back(buffer);
+}
+
+extern "C" uint64_t floor_ticks() { return stepscope_ticks(); }
+
+}  // namespace
+
+// `tier` as in stepscope_options. Returns 0, or -1 without CUPTI.
+extern "C" __attribute__((visibility("default"))) int stepscope_floor_start(int tier) {
+  const auto& library = cupti::CuptiLibrary::open();
+  if (!library) return -1;
+  if (library->register_timestamp != nullptr) library->register_timestamp(floor_ticks);
+  if (library->register_callbacks(floor_request, floor_complete) != cupti::kSuccess) return -1;
+  for (const uint32_t kind : {cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kMemset}) {
+    if (library->enable(kind) == cupti::kSuccess) enabled.push_back(kind);
+  }
+  if (tier >= 3) {
+    for (const uint32_t kind : {cupti::kRuntimeApi, cupti::kSynchronization}) {
+      if (library->enable(kind) == cupti::kSuccess) enabled.push_back(kind);
+    }
+  }
+  return 0;
+}
+
+// Bytes of records that were thrown away.
+extern "C" __attribute__((visibility("default"))) uint64_t stepscope_floor_stop() {
+  const auto& library = cupti::CuptiLibrary::open();
+  if (!library) return 0;
+  for (const uint32_t kind : enabled) library->disable(kind);
+  enabled.clear();
+  library->flush_all(cupti::kFlushForced);
+  return bytes_seen.exchange(0);
+}

@@ -1,0 +1,77 @@
+#include "collector/environment.h"
+
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include "collector/clock.h"
+
+namespace stepscope {
+namespace {
+
+// The most specific launcher first: a job of torchrun inside Slurm has both.
+constexpr const char* kRankVariables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "RANK_ID",
+                                          "SLURM_PROCID"};
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+Status make_folder(const std::string& path) {
+  if (::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return {};
+  return system_error("cannot create the run's folder", path, errno);
+}
+
+}  // namespace
+
+Result<EnvironmentRequest> read_environment() {
+  EnvironmentRequest request;
+  request.output = variable("STEPSCOPE_OUTPUT");
+  const std::string tier = variable("STEPSCOPE_TIER");
+  if (tier == "pulse") {
+    request.gpu_tier = 1;
+  } else if (tier == "full") {
+    request.gpu_tier = 3;
+  } else if (!tier.empty() && tier != "kernels") {
+    return Error{ErrorCode::kBadInput, "cannot start recording", "STEPSCOPE_TIER",
+                 "\"" + tier + "\" is no tier", "use pulse, kernels or full"};
+  }
+  for (const char* const name : kRankVariables) {
+    const std::string text = variable(name);
+    char* end = nullptr;
+    const long long rank = std::strtoll(text.c_str(), &end, 10);
+    if (text.empty() || *end != '\0' || rank < 0) continue;
+    request.rank = rank;
+    break;
+  }
+  return request;
+}
+
+Result<std::string> make_run_folder(const std::string& output) {
+  // Every part of the path that is missing, as mkdir -p does.
+  for (size_t at = output.find('/', 1); at != std::string::npos; at = output.find('/', at + 1)) {
+    if (auto made = make_folder(output.substr(0, at)); !made) return std::move(made.error());
+  }
+  if (auto made = make_folder(output); !made) return std::move(made.error());
+  char host[256] = {};
+  ::gethostname(host, sizeof host - 1);
+  const int64_t now_ms = sample_clocks().realtime_ns / 1'000'000;
+  const time_t seconds = now_ms / 1000;
+  tm utc{};
+  ::gmtime_r(&seconds, &utc);
+  char moment[32];
+  const size_t length = ::strftime(moment, sizeof moment, "%Y%m%d%H%M%S", &utc);
+  std::snprintf(moment + length, sizeof moment - length, "%03d", static_cast<int>(now_ms % 1000));
+  const std::string run =
+      output + "/" + host + "_" + std::to_string(::getpid()) + "_" + moment + "_ascend_ms";
+  if (auto made = make_folder(run); !made) return std::move(made.error());
+  if (auto made = make_folder(run + "/FRAMEWORK"); !made) return std::move(made.error());
+  return run + "/FRAMEWORK";
+}
+
+}  // namespace stepscope

@@ -1,0 +1,59 @@
+// ApiCalls: names of the runtime's and the driver's functions, and which of them are worth a
+// record.
+//
+// A program calls cudaGetDevice and its like thousands of times a step; they tell nothing and cost
+// the launching thread a record each. The ids of functions differ from one CUDA to the next, their
+// names do not, so both ways go through the names that the CUPTI at hand reports.
+#ifndef STEPSCOPE_COLLECTOR_SOURCES_CUPTI_API_CALLS_H_
+#define STEPSCOPE_COLLECTOR_SOURCES_CUPTI_API_CALLS_H_
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "collector/name_table.h"
+#include "collector/sources/cupti/cupti_library.h"
+
+namespace stepscope::cupti {
+
+// "cudaLaunchKernel" for "cudaLaunchKernel_v7000"; the driver's "_v2" and the like stay, as
+// they do in other profilers.
+std::string_view plain_api_name(std::string_view name);
+
+bool runtime_call_is_wanted(std::string_view plain_name);
+bool driver_call_is_wanted(std::string_view plain_name);
+
+// Has CUPTI leave out what is not wanted, where it can (CUDA 12.5 and later); on older ones the
+// decoder drops it. Returns how many ids are recorded.
+int choose_runtime_calls(const CuptiLibrary& library);
+int choose_driver_calls(const CuptiLibrary& library);
+// Undoes the two.
+void forget_chosen_calls(const CuptiLibrary& library);
+
+// What the decoder asks for each record. The writer thread's.
+class ApiCalls {
+ public:
+  struct Call {
+    uint32_t name = 0;
+    bool known = false;
+    bool wanted = false;
+  };
+
+  explicit ApiCalls(const CuptiLibrary& library) : library_(library) {}
+  const Call& call(uint32_t domain, uint32_t id, NameTable& names) {
+    auto& calls = domain == kRuntimeDomain ? runtime_ : driver_;
+    if (id < calls.size() && calls[id].known) return calls[id];
+    return learn(domain, id, names);
+  }
+
+ private:
+  const Call& learn(uint32_t domain, uint32_t id, NameTable& names);
+
+  const CuptiLibrary& library_;
+  std::vector<Call> runtime_;
+  std::vector<Call> driver_;
+};
+
+}  // namespace stepscope::cupti
+
+#endif  // STEPSCOPE_COLLECTOR_SOURCES_CUPTI_API_CALLS_H_

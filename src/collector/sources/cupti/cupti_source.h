@@ -1,0 +1,87 @@
+// CuptiSource: what NVIDIA GPUs do, from CUPTI's activity records.
+//
+// The launching thread pays for what CUPTI itself does there and for nothing of ours: buffers are
+// ready and zeroed, API ids that nobody wants are switched off inside CUPTI, and records are read
+// on the writer thread. One recording at a time can have it, because CUPTI knows one client.
+#ifndef STEPSCOPE_COLLECTOR_SOURCES_CUPTI_CUPTI_SOURCE_H_
+#define STEPSCOPE_COLLECTOR_SOURCES_CUPTI_CUPTI_SOURCE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collector/recorder.h"
+#include "collector/source.h"
+#include "collector/sources/cupti/activity_decoder.h"
+#include "collector/sources/cupti/cupti_library.h"
+
+namespace stepscope::cupti {
+
+// What is recorded, from least to most. The numbers are those of stepscope_options::gpu_tier.
+enum class Tier : uint32_t {
+  kPulse = 1,    // device memory and NVTX ranges (NCCL's among them): no kernel is touched
+  kKernels = 2,  // and kernels, copies and memsets, also those inside CUDA graphs
+  kFull = 3,     // and runtime and driver calls, synchronisation, operators' ids
+};
+
+struct CuptiOptions {
+  Tier tier = Tier::kKernels;
+  size_t buffer_bytes = 8 << 20;
+  size_t buffers_ready = 4;
+  size_t buffers_most = 16;
+  // CUPTI gives a buffer back when it is full; asking for half-full ones this often bounds what a
+  // crash can lose. 0: never.
+  int64_t flush_every_ms = 1000;
+  bool buffer_per_thread = true;  // so that threads that launch do not meet at a lock of CUPTI's
+  bool external_ids = true;       // only with kFull
+  int64_t wait_at_stop_ms = 5000;
+
+  // Changes single fields by "buffer_kb=4096,flush_ms=0,...", for measurements: the environment
+  // variable STEPSCOPE_CUPTI_TUNING. Words that are not known are returned.
+  std::vector<std::string> tune(const char* text);
+};
+
+class CuptiSource final : public Source {
+ public:
+  // `bell` is rung on CUPTI's threads when a buffer is full.
+  CuptiSource(CuptiOptions options, WriterBell& bell);
+  ~CuptiSource() override;
+
+  std::string_view name() const override { return "gpu"; }
+  Status start() override;
+  void collect(SourceOutput& output) override;
+  void stop() override;
+  bool waiting() const override;
+
+ private:
+  void enable(uint32_t kind, const char* what);
+  // For the attributes of one byte; what they were is restored at the end.
+  void set_attribute(uint32_t attribute, uint8_t value);
+  void write_summary(SourceOutput& output);
+
+  CuptiOptions options_;
+  WriterBell& bell_;
+  const CuptiLibrary* library_ = nullptr;
+  std::unique_ptr<ActivityDecoder> decoder_;
+  std::vector<uint32_t> enabled_;
+  std::vector<std::pair<uint32_t, uint8_t>> attributes_before_;
+  uint32_t thread_ids_before_ = 0;
+  std::vector<std::string> problems_;  // of start(): sentences for the run's notes
+  bool devices_were_done_ = true;      // written before stopped_
+  int64_t flushed_ns_ = 0;
+  bool summary_written_ = false;
+  bool started_ = false;
+  std::atomic<bool> stopped_ = false;
+};
+
+// Work that this thread launches from now on belongs to the operator of that number, until the
+// matching pop. Does nothing while no recording wants it. About 50 ns, inside CUPTI.
+void push_external_id(uint64_t id);
+void pop_external_id();
+
+}  // namespace stepscope::cupti
+
+#endif  // STEPSCOPE_COLLECTOR_SOURCES_CUPTI_CUPTI_SOURCE_H_

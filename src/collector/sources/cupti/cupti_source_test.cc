@@ -1,0 +1,349 @@
+// The GPU source on a stand-in for CUPTI: from records in vendor layout to the raw file.
+#include "collector/sources/cupti/cupti_source.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "format/chunk_reader.h"
+#include "stepscope/record.h"
+#include "tests/support/fake_cupti/fake_cupti.h"
+#include "tests/support/temporary_folder.h"
+
+namespace stepscope::cupti {
+namespace {
+
+using testing::TemporaryFolder;
+
+// The stand-in, through the same handle that the collector gets.
+class FakeCupti {
+ public:
+  FakeCupti() {
+    const char* const build = std::getenv("STEPSCOPE_BINARY_DIR");
+    const std::string path =
+        std::string(build == nullptr ? "build" : build) + "/tests/libstepscope_fake_cupti.so";
+    ::setenv("STEPSCOPE_CUPTI", path.c_str(), 1);
+    handle_ = ::dlopen(path.c_str(), RTLD_NOW);
+    if (handle_ == nullptr) std::abort();
+  }
+  template <typename Function>
+  auto function(const char* name, Function*) const {
+    return reinterpret_cast<Function*>(::dlsym(handle_, name));
+  }
+
+ private:
+  void* handle_;
+};
+
+const FakeCupti& fake() {
+  static const auto* const kFake = new FakeCupti;
+  return *kFake;
+}
+
+#define FAKE(name) fake().function(#name, static_cast<decltype(&::name)>(nullptr))
+
+using Row = std::map<std::string, int64_t>;
+
+struct Recorded {
+  std::map<std::string, std::vector<Row>> tables;  // each row with its table's key as "key"
+  std::map<int64_t, std::string> names;
+  std::map<std::string, std::vector<std::string>> notes;
+
+  std::string gpu(const std::string& field) const {
+    const std::string& json = notes.at("gpu").at(0);
+    const size_t at = json.find("\"" + field + "\":");
+    if (at == std::string::npos) return "";
+    const size_t from = at + field.size() + 3;
+    return json.substr(from, json.find_first_of(",}", from) - from);
+  }
+};
+
+Recorded read_all(const std::string& path) {
+  Recorded recorded;
+  auto reader = ChunkReader::open(path);
+  EXPECT_TRUE(reader.ok());
+  RawChunk chunk;
+  while (true) {
+    auto more = reader->next(chunk);
+    if (!more || !*more) break;
+    for (const RawString& string : chunk.strings) recorded.names[string.id] = string.text;
+    for (const RawNote& note : chunk.notes)
+      recorded.notes[std::string(note.name)].emplace_back(note.json);
+    for (const RawTable& table : chunk.tables) {
+      auto& rows = recorded.tables[std::string(table.name)];
+      for (size_t row = 0; row < table.rows; ++row) {
+        Row values{{"key", table.key}};
+        for (size_t column = 0; column < table.columns.size(); ++column)
+          values[std::string(table.column_names[column])] = table.columns[column][row];
+        rows.push_back(values);
+      }
+    }
+  }
+  return recorded;
+}
+
+class CuptiSourceTest : public ::testing::Test {
+ protected:
+  void start(uint32_t tier, uint32_t cuda = 1300, const char* tuning = "") {
+    FAKE(fake_cupti_reset)(cuda);
+    ::setenv("STEPSCOPE_CUPTI_TUNING", tuning, 1);
+    path_ = folder_.path("run" + std::to_string(++runs_));
+    std::filesystem::create_directories(path_);
+    stepscope_options options{};
+    options.size = sizeof options;
+    options.gpu_tier = tier;
+    options.min_free_mb = 1;
+    ASSERT_EQ(stepscope_start(path_.c_str(), &options), 0) << stepscope_last_error();
+  }
+  Recorded stop() {
+    statistics_ = stepscope_stop();
+    return read_all(path_ + "/stepscope.raw");
+  }
+  static uint32_t launch(uint32_t stream = 7, uint32_t graph = 0, int32_t grid = 10,
+                         uint64_t duration = 1000) {
+    const FakeLaunch kernel{
+        "_ZN2at6nativeL6kernelIfEEvPT_", 0, stream, grid, graph, graph == 0 ? 0u : 5u, duration};
+    return FAKE(fake_cupti_launch)(&kernel);
+  }
+
+  TemporaryFolder folder_;
+  std::string path_;
+  std::string statistics_;
+  int runs_ = 0;
+};
+
+TEST_F(CuptiSourceTest, KernelsOfEveryCudaAreRead) {
+  for (const uint32_t cuda : {1100u, 1201u, 1300u, 1304u}) {
+    start(2, cuda);
+    const auto before = static_cast<int64_t>(stepscope_ticks());
+    const uint32_t plain = launch(7);
+    const uint32_t in_graph = launch(9, 3);
+    launch(7, 0, 20);
+    launch(7, 0, 10, 0);
+    const uint32_t copy = FAKE(fake_cupti_copy)(4096, 1);
+    FAKE(fake_cupti_memset)(512);
+    const Recorded recorded = stop();
+    const auto after = static_cast<int64_t>(stepscope_ticks()) + 1000;
+
+    const auto& kernels = recorded.tables.at("kernels");
+    ASSERT_EQ(kernels.size(), 2u) << cuda;
+    EXPECT_EQ(kernels[0].at("correlation"), plain);
+    EXPECT_EQ(kernels[0].at("stream"), 7);
+    if (cuda >= 1106) {
+      EXPECT_EQ(kernels[0].at("duration_ticks"), 1000);
+    }
+    // With the clock of CUPTI the line through two readings is good to a millisecond here.
+    const int64_t slack = cuda >= 1106 ? 0 : 50'000'000;
+    for (const Row& kernel : kernels) {
+      EXPECT_GE(kernel.at("start_ticks"), before - slack) << cuda;
+      EXPECT_LE(kernel.at("start_ticks"), after + slack) << cuda;
+    }
+    const auto& graph = recorded.tables.at("graph_kernels");
+    ASSERT_EQ(graph.size(), 1u);
+    EXPECT_EQ(graph[0].at("correlation"), in_graph);
+    EXPECT_EQ(graph[0].at("graph"), 3);
+    EXPECT_EQ(graph[0].at("graph_node"), 5);
+    // Three launches of one kernel in two shapes.
+    const auto& variants = recorded.tables.at("kernel_variants");
+    ASSERT_EQ(variants.size(), 2u);
+    EXPECT_EQ(kernels[0].at("variant"), graph[0].at("variant"));
+    EXPECT_NE(kernels[0].at("variant"), kernels[1].at("variant"));
+    EXPECT_EQ(recorded.names.at(variants[0].at("name")), "void at::native::kernel<float>(float*)");
+    EXPECT_EQ(variants[0].at("grid_x"), 10);
+    EXPECT_EQ(variants[0].at("block_x"), 128);
+    EXPECT_EQ(variants[0].at("registers"), 32);
+    EXPECT_EQ(variants[0].at("dynamic_shared"), 2048);
+    const auto& copies = recorded.tables.at("copies");
+    ASSERT_EQ(copies.size(), 2u);
+    EXPECT_EQ(copies[0].at("correlation"), copy);
+    EXPECT_EQ(copies[0].at("bytes"), 4096);
+    EXPECT_EQ(copies[0].at("copy_kind"), 1);
+    EXPECT_EQ(copies[0].at("graph"), 0);
+    EXPECT_EQ(copies[1].at("copy_kind"), 0);
+    EXPECT_EQ(copies[1].at("bytes"), 512);
+    // The one that CUPTI could not time is counted as lost.
+    EXPECT_EQ(recorded.gpu("without_time"), "1");
+    EXPECT_NE(statistics_.find("\"not_recorded\":1,"), std::string::npos) << statistics_;
+    EXPECT_NE(recorded.notes.at("device").at(0).find("NVIDIA Fake"), std::string::npos);
+    EXPECT_FALSE(recorded.tables.contains("runtime_calls"));
+  }
+}
+
+TEST_F(CuptiSourceTest, FullHasCallsOnTheirThreadsAndOperatorsIds) {
+  for (const uint32_t cuda : {1201u, 1300u}) {
+    start(3, cuda);
+    stepscope_push_external_id(41);
+    const uint32_t outer = launch();
+    stepscope_push_external_id(42);
+    const uint32_t inner = launch();
+    stepscope_pop_external_id();
+    const uint32_t outer_again = launch();
+    stepscope_pop_external_id();
+    stepscope_pop_external_id();  // one too many does no harm
+    launch();
+    FAKE(fake_cupti_call)("cudaGetDevice");
+    FAKE(fake_cupti_synchronize)(7);
+    FAKE(fake_cupti_allocate)(0x1000, 1 << 20);
+    FAKE(fake_cupti_allocate)(0x1000, -(1 << 20));
+    uint32_t elsewhere = 0;
+    std::thread other([&] { elsewhere = launch(); });
+    other.join();
+    const Recorded recorded = stop();
+
+    std::map<int64_t, int64_t> operators;
+    for (const Row& row : recorded.tables.at("external_ids"))
+      operators[row.at("correlation")] = row.at("external_id");
+    EXPECT_EQ(operators, (std::map<int64_t, int64_t>{{outer, 41}, {inner, 42}, {outer_again, 41}}));
+    std::map<std::string, int> calls;
+    std::map<int64_t, int64_t> thread_of;
+    for (const Row& row : recorded.tables.at("runtime_calls")) {
+      ++calls[recorded.names.at(row.at("name"))];
+      thread_of[row.at("correlation")] = row.at("key");
+      EXPECT_GE(row.at("duration_ticks"), 0);
+    }
+    EXPECT_EQ(calls,
+              (std::map<std::string, int>{
+                  {"cudaLaunchKernel", 5}, {"cudaStreamSynchronize", 1}, {"cudaMalloc", 2}}));
+    EXPECT_EQ(thread_of.at(outer), ::gettid());
+    EXPECT_NE(thread_of.at(elsewhere), ::gettid());
+    // Left out by CUPTI itself where it can be told, by us where not.
+    EXPECT_EQ(recorded.gpu("unwanted_calls"), cuda >= 1205 ? "0" : "1");
+    const auto& memory = recorded.tables.at("device_memory");
+    ASSERT_EQ(memory.size(), 2u);
+    EXPECT_EQ(memory[0].at("bytes"), 1 << 20);
+    EXPECT_EQ(memory[1].at("bytes"), -(1 << 20));
+    ASSERT_EQ(recorded.tables.at("synchronizations").size(), 1u);
+    EXPECT_EQ(recorded.tables.at("synchronizations")[0].at("event"), -1);
+    EXPECT_FALSE(recorded.tables.at("threads").empty());
+  }
+}
+
+TEST_F(CuptiSourceTest, NvtxRangesAreHostRangesAndNcclsAreCollectives) {
+  start(1);
+  const uint32_t forward = FAKE(fake_cupti_nvtx_push)("forward", nullptr);
+  const uint32_t reduce = FAKE(fake_cupti_nvtx_push)("ncclAllReduce", "NCCL");
+  FAKE(fake_cupti_nvtx_pop)(reduce);
+  FAKE(fake_cupti_nvtx_pop)(forward);
+  FAKE(fake_cupti_nvtx_pop)(9999);  // began before the recording
+  const Recorded recorded = stop();
+  const auto& ranges = recorded.tables.at("ranges");
+  ASSERT_EQ(ranges.size(), 2u);
+  EXPECT_EQ(recorded.names.at(ranges[0].at("name")), "ncclAllReduce");
+  EXPECT_EQ(ranges[0].at("kind"), STEPSCOPE_COLLECTIVE);
+  EXPECT_EQ(ranges[1].at("kind"), STEPSCOPE_USER);
+  EXPECT_EQ(ranges[1].at("key"), ::gettid());
+  EXPECT_LE(ranges[1].at("start_ticks"), ranges[0].at("start_ticks"));
+}
+
+TEST_F(CuptiSourceTest, ATierSwitchesItsKindsOnAndStopSwitchesAllOff) {
+  const auto on = [](uint32_t kind) { return (FAKE(fake_cupti_enabled_kinds)() >> kind & 1) != 0; };
+  for (const uint32_t tier : {1u, 2u, 3u}) {
+    start(tier);
+    EXPECT_TRUE(on(kMemory));
+    EXPECT_EQ(on(kConcurrentKernel), tier >= 2);
+    EXPECT_EQ(on(kMemcpy), tier >= 2);
+    EXPECT_EQ(on(kRuntimeApi), tier >= 3);
+    EXPECT_EQ(on(kExternalCorrelation), tier >= 3);
+    EXPECT_EQ(FAKE(fake_cupti_attribute)(kAttributeBuffersAreZeroed), 1);
+    stop();
+    EXPECT_EQ(FAKE(fake_cupti_enabled_kinds)(), 0u);
+    EXPECT_EQ(FAKE(fake_cupti_attribute)(kAttributeBuffersAreZeroed), 0);
+    EXPECT_EQ(FAKE(fake_cupti_attribute)(kAttributeBufferPerThread), 0);
+    EXPECT_EQ(FAKE(fake_cupti_buffers_outstanding)(), 0u);
+  }
+}
+
+TEST_F(CuptiSourceTest, AnIdOfAnOperatorThatARecordingEndedInIsTakenBack) {
+  start(3);
+  stepscope_push_external_id(1);
+  stop();
+  stepscope_pop_external_id();
+  start(3);
+  stepscope_pop_external_id();  // of an operator that began before
+  launch();
+  EXPECT_FALSE(stop().tables.contains("external_ids"));
+}
+
+TEST_F(CuptiSourceTest, ThreadsThatFillManyBuffersLoseNothingUncounted) {
+  constexpr int kThreads = 4;
+  constexpr int kLaunches = 20'000;
+  for (int round = 0; round < 2; ++round) {
+    start(3, 1300, "buffer_kb=64,ready=8,buffers=48,flush_ms=100");
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&, thread] {
+        for (int i = 0; i < kLaunches; ++i) {
+          launch(static_cast<uint32_t>(thread), 0, i % 100 + 1);
+          if (i % 1000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    const Recorded recorded = stop();
+    const auto kernels = static_cast<int64_t>(recorded.tables.at("kernels").size());
+    const auto calls = static_cast<int64_t>(recorded.tables.at("runtime_calls").size());
+    const int64_t dropped = std::stoll(recorded.gpu("dropped"));
+    EXPECT_EQ(kernels + calls + dropped, 2 * kThreads * kLaunches);
+    EXPECT_GT(kernels, 0);
+    // What was lost must be where the user looks for it.
+    EXPECT_NE(statistics_.find("\"not_recorded\":" + std::to_string(dropped) + ","),
+              std::string::npos)
+        << statistics_;
+    EXPECT_EQ(recorded.tables.at("kernel_variants").size(), 100u);
+  }
+}
+
+TEST_F(CuptiSourceTest, WithoutBuffersRecordsAreCountedAsLost) {
+  FAKE(fake_cupti_reset)(1300);
+  WriterBell bell;
+  CuptiOptions options;
+  options.buffer_bytes = 64 << 10;
+  options.buffers_ready = 1;
+  options.buffers_most = 1;
+  CuptiSource source(options, bell);
+  ASSERT_TRUE(source.start().ok());
+  EXPECT_FALSE(source.waiting());
+  constexpr int kLaunches = 1000;
+  for (int i = 0; i < kLaunches; ++i) launch();
+  EXPECT_TRUE(source.waiting());
+  source.stop();
+  ChunkBuilder chunk;
+  NameTable names;
+  SourceOutput output{chunk, names};
+  while (source.waiting()) source.collect(output);
+  source.collect(output);
+  EXPECT_GT(output.events, 0);
+  EXPECT_GT(output.not_recorded, 0);
+  EXPECT_EQ(output.events + output.not_recorded, kLaunches);
+}
+
+TEST(CuptiOptions, AreTunedByWords) {
+  CuptiOptions options;
+  const auto unknown = options.tune("buffer_kb=128,flush_ms=0,per_thread=0,what=1,ready=x");
+  EXPECT_EQ(options.buffer_bytes, 128u << 10);
+  EXPECT_EQ(options.flush_every_ms, 0);
+  EXPECT_FALSE(options.buffer_per_thread);
+  EXPECT_EQ(unknown, (std::vector<std::string>{"what=1", "ready=x"}));
+  EXPECT_TRUE(options.tune(nullptr).empty());
+}
+
+TEST(ApiCalls, NamesLoseTheirVersionOnly) {
+  EXPECT_EQ(plain_api_name("cudaLaunchKernel_v7000"), "cudaLaunchKernel");
+  EXPECT_EQ(plain_api_name("cudaLaunchKernel_ptsz_v7000"), "cudaLaunchKernel_ptsz");
+  EXPECT_EQ(plain_api_name("cuMemAlloc_v2"), "cuMemAlloc_v2");
+  EXPECT_EQ(plain_api_name("cuLaunchKernel"), "cuLaunchKernel");
+  EXPECT_TRUE(driver_call_is_wanted("cuLaunchKernel_ptsz"));
+  EXPECT_FALSE(driver_call_is_wanted("cuCtxGetCurrent"));
+  EXPECT_FALSE(runtime_call_is_wanted("cudaGetDevice"));
+}
+
+}  // namespace
+}  // namespace stepscope::cupti
