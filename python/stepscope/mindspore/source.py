@@ -21,7 +21,6 @@ from stepscope.mindspore.steps import ModelSteps
 from stepscope.profiler._log import Once, guarded
 from stepscope.profiler.parameters import Parameters
 
-
 _NEVER = sys.maxsize
 
 

@@ -20,7 +20,8 @@ void ForwardBackward::add(TrackId track, int64_t ts_ns, int64_t sequence, int64_
 void ForwardBackward::finish() {
   RankBuilder& rank = run_.rank();
   std::unordered_map<TrackId, int64_t> number_of;
-  for (const auto& note : run_.notes("torch_thread")) {
+  for (const auto& [name, note] : run_.notes()) {
+    if (name != "torch_thread") continue;
     const int64_t thread = number_in(note, "thread", 0);
     const int64_t number = number_in(note, "number", 0);
     if (thread != 0 && number != 0) number_of[run_.thread_track(thread)] = number;
