@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <random>
 #include <string>
 #include <thread>
@@ -16,6 +17,8 @@
 
 namespace stepscope {
 namespace {
+
+constexpr auto kPoll = std::chrono::microseconds(200);
 
 // Records a step every millisecond until it is killed.
 [[noreturn]] void train(const std::string& folder) {
@@ -33,15 +36,18 @@ TEST(Crash, KilledAnywhereEverythingButTheLastSecondIsThere) {
     const testing::TemporaryFolder folder;
     const pid_t child = ::fork();
     if (child == 0) train(folder.path());
-    // Most rounds end within the first chunks, where everything happens for the first time.
-    const auto alive = std::chrono::milliseconds(20 + random() % (round % 20 == 19 ? 2500 : 150));
+    // From when there is a file: most rounds end within the first chunks, where everything happens
+    // for the first time.
+    const std::string path = folder.path("stepscope.raw");
+    while (!std::filesystem::exists(path)) std::this_thread::sleep_for(kPoll);
+    const auto alive = std::chrono::milliseconds(random() % (round % 20 == 19 ? 2500 : 150));
     std::this_thread::sleep_for(alive);
     ::kill(child, SIGKILL);
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFSIGNALED(status)) << "it ended by itself: " << status;
 
-    const testing::ReadBack run = testing::read_back(folder.path("stepscope.raw"));
+    const testing::ReadBack run = testing::read_back(path);
     EXPECT_FALSE(run.ended);
     EXPECT_EQ(run.damaged_chunks, 0);
     int64_t last_step = 0;

@@ -24,11 +24,18 @@ Result<RawOutput> RawOutput::create(const std::string& folder, uint64_t most_byt
   output.path_ = folder + "/" + std::string(kRawFileName);
   output.most_bytes_ = most_bytes;
   output.least_free_bytes_ = least_free_bytes;
+  if (::access(output.path_.c_str(), F_OK) == 0)
+    return system_error("cannot record to", output.path_, EEXIST);
+  // Under its own name only from the first line on: a file is never less than recognisable.
+  const std::string temporary = output.path_ + ".begin";
   output.descriptor_ =
-      ::open(output.path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0640);
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0640);
   if (output.descriptor_ < 0) return system_error("cannot record to", output.path_, errno);
-  if (auto status = output.append(std::as_bytes(std::span(kRawFileMagic))); !status) {
-    ::unlink(output.path_.c_str());
+  auto status = output.append(std::as_bytes(std::span(kRawFileMagic)));
+  if (status.ok() && ::rename(temporary.c_str(), output.path_.c_str()) != 0)
+    status = system_error("cannot record to", output.path_, errno);
+  if (!status.ok()) {
+    ::unlink(temporary.c_str());
     return std::move(status.error());
   }
   return output;
