@@ -131,6 +131,22 @@ STEPSCOPE_API void stepscope_metadata(const char* key, const char* json);
 STEPSCOPE_API void stepscope_step(int64_t number);
 STEPSCOPE_API void stepscope_end_step(void);
 
+// Queues a folder that MindSpore's CPU profiler has just written (its stop() does): the writer
+// thread reads it and removes it. The times are CLOCK_REALTIME around the window; memory records
+// outside are those of earlier windows. Returns -1 when it will not be read; if nothing records,
+// the folder is still there.
+enum stepscope_mindspore_content {
+  STEPSCOPE_MINDSPORE_SHAPES = 1,  // read the shapes of the operators' inputs
+  STEPSCOPE_MINDSPORE_MEMORY = 2   // read the memory records
+};
+STEPSCOPE_API int stepscope_import_mindspore_window(const char* folder, int64_t realtime_from_ns,
+                                                    int64_t realtime_to_ns, uint32_t what);
+
+// Ranges for languages that cannot use the inline functions: a start, 0 while nothing records, and
+// the end of the range that began there.
+STEPSCOPE_API uint64_t stepscope_now(void);
+STEPSCOPE_API void stepscope_end_range(uint64_t start, uint32_t kind, uint32_t name);
+
 // What this thread launches on a GPU from here to the matching pop belongs to the range that
 // carries `id` in the high half of its first value. For callbacks of frameworks; does nothing while
 // no recording of tier `full` runs.

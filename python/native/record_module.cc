@@ -139,6 +139,20 @@ NB_MODULE(_record, module) {
       "counter",
       [](const std::string& name, double value) { stepscope_counter(name_of(name), value); },
       "name"_a, "value"_a);
+  // For sources that are written in Python: see record.h.
+  module.def("name", &name_of, "text"_a);
+  module.def("now", &stepscope_now);
+  module.def("end_range", &stepscope_end_range, "start"_a, "kind"_a, "name"_a);
+  module.attr("MODULE") = static_cast<int>(STEPSCOPE_MODULE);
+  module.def(
+      "import_mindspore_window",
+      [](const std::string& folder, int64_t from_ns, int64_t to_ns, bool shapes, bool memory) {
+        uint32_t what = 0;
+        if (shapes) what |= STEPSCOPE_MINDSPORE_SHAPES;
+        if (memory) what |= STEPSCOPE_MINDSPORE_MEMORY;
+        return stepscope_import_mindspore_window(folder.c_str(), from_ns, to_ns, what) == 0;
+      },
+      "folder"_a, "realtime_from_ns"_a, "realtime_to_ns"_a, "shapes"_a, "memory"_a);
 }
 
 }  // namespace stepscope::python

@@ -25,3 +25,19 @@ def step(number: int) -> None: ...
 def end_step() -> None: ...
 def mark(name: str) -> None: ...
 def counter(name: str, value: float) -> None: ...
+
+# For sources that are written in Python.
+MODULE: int
+
+def name(text: str) -> int:
+    """The id of a name, for as long as the process lives."""
+
+def now() -> int:
+    """The start of a range; 0 while nothing records."""
+
+def end_range(start: int, kind: int, name: int) -> None: ...
+def import_mindspore_window(
+    folder: str, realtime_from_ns: int, realtime_to_ns: int, shapes: bool, memory: bool
+) -> bool:
+    """Hands a folder of MindSpore's CPU profiler to the writer thread, which removes it. False if
+    nothing records; the folder is still there then."""

@@ -11,6 +11,7 @@
 #include "collector/environment.h"
 #include "collector/process.h"
 #include "collector/sources/cupti/cupti_source.h"
+#include "collector/sources/mindspore/mindspore_source.h"
 #include "collector/sources/system/system_source.h"
 #include "stepscope/record.h"
 
@@ -62,6 +63,9 @@ int stepscope_start(const char* folder, const stepscope_options* options) try {
     sources.push_back(std::make_unique<stepscope::SystemSource>(
         stepscope::SystemSourceOptions{chosen.system_interval_ms}));
   }
+  // Costs nothing until a window is handed over.
+  sources.push_back(
+      std::make_unique<stepscope::MindsporeSource>(Process::instance().mindspore_inbox()));
   add_gpu_source(chosen.gpu_tier, recorder, sources);
   const stepscope::Status started =
       Process::instance().start(std::move(recorder), std::move(sources));
@@ -108,6 +112,27 @@ void stepscope_metadata(const char* key, const char* json) try {
 } catch (const std::exception&) {  // NOLINT: without memory there is nothing to be said
 }
 
+int stepscope_import_mindspore_window(const char* folder, int64_t realtime_from_ns,
+                                      int64_t realtime_to_ns, uint32_t what) try {
+  if (!stepscope_is_recording()) return fail("nothing is being recorded");
+  stepscope::MindsporeFolder window;
+  window.path = folder;
+  window.from_ns = realtime_from_ns;
+  window.to_ns = realtime_to_ns;
+  window.shapes = (what & STEPSCOPE_MINDSPORE_SHAPES) != 0;
+  window.memory = (what & STEPSCOPE_MINDSPORE_MEMORY) != 0;
+  window.clock = stepscope::sample_clocks();
+  if (Process::instance().mindspore_inbox().put(std::move(window))) return 0;
+  return fail(std::string("too many windows of MindSpore wait to be read: removed ") + folder);
+} catch (const std::exception& failure) {
+  return fail(std::string("a window of MindSpore is not read: ") + failure.what());
+}
+
+uint64_t stepscope_now(void) { return stepscope_is_recording() ? stepscope_ticks() : 0; }
+
+void stepscope_end_range(uint64_t start, uint32_t kind, uint32_t name) {
+  if (start != 0 && stepscope_is_recording()) stepscope_range(start, kind, name);
+}
 void* stepscope_vendor_function(const char* name) try {
   return stepscope::cupti::CuptiLibrary::function(name);
 } catch (const std::exception&) {

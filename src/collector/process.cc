@@ -67,6 +67,7 @@ void Process::before_fork() {
   mutex_.lock();
   rings_.mutex().lock();
   names_.mutex().lock();
+  mindspore_inbox_.mutex().lock();
 }
 
 void Process::after_fork(bool in_child) {
@@ -78,7 +79,9 @@ void Process::after_fork(bool in_child) {
     ::pthread_setspecific(thread_end_key, nullptr);
     if (recorder_ != nullptr) recorder_.release()->abandon();
     rings_.forget_threads();
+    mindspore_inbox_.forget();
   }
+  mindspore_inbox_.mutex().unlock();
   names_.mutex().unlock();
   rings_.mutex().unlock();
   mutex_.unlock();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "collector/recorder.h"
+#include "collector/sources/mindspore/mindspore_source.h"
 
 namespace stepscope {
 
@@ -29,6 +30,7 @@ class Process {
 
   NameTable& names() { return names_; }
   RingRegistry& rings() { return rings_; }
+  MindsporeInbox& mindspore_inbox() { return mindspore_inbox_; }
 
  private:
   Process();
@@ -37,6 +39,7 @@ class Process {
 
   NameTable names_;
   RingRegistry rings_;
+  MindsporeInbox mindspore_inbox_;
   std::mutex mutex_;
   WriterBell bell_;
   std::unique_ptr<Recorder> recorder_;

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Protocol
 
-from stepscope.profiler._log import guarded
+from stepscope.profiler._log import Once, guarded
 from stepscope.profiler.enums import ProfilerActivity
 from stepscope.profiler.parameters import Parameters
 
@@ -18,11 +19,13 @@ class FrameworkSource(Protocol):
     def prepare(self) -> None:
         """Does what takes long, before anything is recorded."""
 
-    def start(self, parameters: Parameters) -> dict[str, str]:
-        """Called when recording has begun. Returns what will be missing, with the reason."""
+    def start(self, parameters: Parameters, folder: Path) -> dict[str, str]:
+        """Called when recording into ``folder`` has begun. Returns what will be missing, with the
+        reason."""
 
     def program_marks_steps(self) -> None:
-        """The program says where steps begin: the source need not find out."""
+        """The program says that a step ends and another begins: the source need not find out.
+        Called at each, between the two."""
 
     def stop(self) -> None:
         """Called before recording ends."""
@@ -33,6 +36,7 @@ class Frameworks:
 
     def __init__(self, parameters: Parameters) -> None:
         self._parameters = parameters
+        self._once = Once()
         self._sources: list[FrameworkSource] = []
         if ProfilerActivity.CPU not in parameters.activities:
             return
@@ -41,6 +45,11 @@ class Frameworks:
                 from stepscope.torch._source import TorchSource
 
                 self._sources.append(TorchSource())
+        with guarded("the MindSpore source"):
+            if "mindspore" in sys.modules:
+                from stepscope.mindspore.source import MindSporeSource
+
+                self._sources.append(MindSporeSource())
 
     @property
     def honours(self) -> frozenset[str]:
@@ -51,16 +60,16 @@ class Frameworks:
             with guarded(f"{type(source).__name__}.prepare"):
                 source.prepare()
 
-    def start(self) -> dict[str, str]:
+    def start(self, folder: Path) -> dict[str, str]:
         missing: dict[str, str] = {}
         for source in self._sources:
             with guarded(f"{type(source).__name__}.start"):
-                missing.update(source.start(self._parameters))
+                missing.update(source.start(self._parameters, folder))
         return missing
 
     def program_marks_steps(self) -> None:
-        for source in self._sources:
-            with guarded(f"{type(source).__name__}.program_marks_steps"):
+        with guarded("a framework's end of a step", self._once):
+            for source in self._sources:
                 source.program_marks_steps()
 
     def stop(self) -> None:

@@ -30,9 +30,10 @@ class Idle:
 
     def step_begins(self, opened_window: bool) -> None:
         self._opened_window = opened_window
-        self._thread = threading.get_ident()
         self._clock = time.monotonic()
-        self._cpu = time.thread_time()
+        if opened_window:  # the rest is asked for only then, and takes microseconds
+            self._thread = threading.get_ident()
+            self._cpu = time.thread_time()
 
     def since_step(self) -> bool:
         """Whether the last step() opened a window and nothing happened since."""

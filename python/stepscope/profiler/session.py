@@ -75,8 +75,11 @@ class Session:
             self._idle.step_ends()
             before, self.step_num = self.current_action, self.step_num + 1
             self.current_action = self._action()
-            transition = TRANSITIONS[before, self.current_action]
-            self._go(transition)
+            if before is self.current_action is ProfilerAction.RECORD:
+                transition: Transition = ()  # as the table has it, without looking
+            else:
+                transition = TRANSITIONS[before, self.current_action]
+                self._go(transition)
             self._mark_step()
             self._idle.step_begins(opened_window=Do.START in transition)
 

@@ -59,8 +59,8 @@ class Window:
     def stop(self) -> None:
         if self._statistics:
             return
-        self._frameworks.stop()
         _record.end_step()
+        self._frameworks.stop()
         self._statistics = json.loads(self._recording.stop())
         logger.info("recorded %s", cost.measured(self._statistics))
         missing = cost.lost(self._statistics)
@@ -78,7 +78,7 @@ class Window:
         self._recording.add_metadata(key, json.dumps(self._metadata.pairs()[key]))
 
     def _start_frameworks(self) -> None:
-        for name, reason in self._frameworks.start().items():
+        for name, reason in self._frameworks.start(self.path / RAW_FOLDER).items():
             if hasattr(self._parameters, name):
                 self.not_honoured[name] = reason
                 note, said = "not_honoured", {name: reason}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from stepscope.profiler._log import logger
 from stepscope.profiler.devices import present
 from stepscope.profiler.enums import ProfilerActivity
@@ -32,7 +34,7 @@ class TorchSource:
         except BuildError:
             _itt.wake()  # start() says what is missing then
 
-    def start(self, parameters: Parameters) -> dict[str, str]:
+    def start(self, parameters: Parameters, folder: Path) -> dict[str, str]:
         """Begins; returns what was asked for and will be missing, with the reason."""
         try:
             self._library = load()

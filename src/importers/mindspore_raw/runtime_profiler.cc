@@ -91,7 +91,8 @@ std::optional<Step> parse_step(std::string_view line) {
 
 class DetailReader {
  public:
-  DetailReader(TextFile& file, RankBuilder& rank) : file_(file), rank_(rank) {}
+  DetailReader(TextFile& file, RankBuilder& rank, const ToAxis& on_axis)
+      : file_(file), rank_(rank), on_axis_(on_axis) {}
 
   int64_t read() {
     std::string_view line;
@@ -121,6 +122,10 @@ class DetailReader {
                         {"module_total_time_ns", Type::kInt64},
                         {"events", Type::kInt64}});
     table.row({step_->number, step_->time_ns, step_->module_total_ns, step_->events});
+    if (on_axis_) {
+      step_.reset();
+      return;
+    }
     if (step_->first_ns == kNull) {
       rank_.quality.add(QualityCode::kInconsistentCounts,
                         file_.place() + ": step " + std::to_string(step_->number) +
@@ -172,7 +177,7 @@ class DetailReader {
       }
     }
     SliceRecord slice;
-    slice.ts_ns = event.start_ns;
+    slice.ts_ns = on_axis_ ? on_axis_(event.start_ns) : event.start_ns;
     slice.dur_ns = minus_or_null(event.end_ns, event.start_ns);
     slice.name = name_of(event);
     slice.cat = rank_.strings.intern(event.is_stage ? "stage" : event.module);
@@ -189,8 +194,8 @@ class DetailReader {
                         file_.place() + ": the duration is not end minus start");
     }
     // What runs an operator: the graph executor's launches and those of PyNative mode.
-    if (event.event == "KernelLaunch" || event.event == "LaunchTask" ||
-        event.event == "PyNativeLaunchTask") {
+    if (!on_axis_ && (event.event == "KernelLaunch" || event.event == "LaunchTask" ||
+                      event.event == "PyNativeLaunchTask")) {
       slice.kind = SliceKind::kOp;
       OpDetail detail;
       detail.type = rank_.strings.intern(op_type_of(event.op));
@@ -205,6 +210,7 @@ class DetailReader {
 
   TextFile& file_;
   RankBuilder& rank_;
+  const ToAxis& on_axis_;
   std::optional<Step> step_;
   std::map<std::pair<std::string, std::string>, TrackId> tracks_;
   std::string name_;
@@ -213,13 +219,13 @@ class DetailReader {
 
 }  // namespace
 
-int64_t read_runtime_detail(const std::string& path, RankBuilder& rank) {
+int64_t read_runtime_detail(const std::string& path, RankBuilder& rank, const ToAxis& on_axis) {
   auto file = TextFile::open(path);
   if (!file) {
     add_unreadable(rank, path, file.error());
     return 0;
   }
-  const int64_t events = DetailReader(*file, rank).read();
+  const int64_t events = DetailReader(*file, rank, on_axis).read();
   add_source(rank, path, "runtime_profiler_detail", events);
   return events;
 }

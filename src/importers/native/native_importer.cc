@@ -8,6 +8,7 @@
 #include "importers/common/json_file.h"
 #include "importers/common/text_file.h"
 #include "importers/native/host_tables.h"
+#include "importers/native/mindspore_tables.h"
 #include "importers/native/raw_run.h"
 
 namespace stepscope {
@@ -117,6 +118,7 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
     auto reader = ChunkReader::open(candidate.path);
     if (!reader) return std::move(reader.error());
     HostTables host(run);
+    MindsporeTables mindspore(run);
     std::map<std::string, int64_t, std::less<>> unknown_tables;
     while (true) {
       auto more = reader->next(chunk);
@@ -129,7 +131,8 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
         continue;
       }
       for (const RawTable& table : chunk.tables) {
-        if (host.read(table) || table.name == "clocks" || table.name == "threads") continue;
+        if (host.read(table) || mindspore.read(table)) continue;
+        if (table.name == "clocks" || table.name == "threads") continue;
         unknown_tables[std::string(table.name)] += static_cast<int64_t>(table.rows);
       }
     }
@@ -138,10 +141,11 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
       continue;
     }
     host.finish(run.has_note("end"));
+    mindspore.finish(folder_of(candidate.path));
     for (const auto& [table, rows] : unknown_tables)
       rank.quality.add(QualityCode::kUnknownCategory, "table " + table, rows);
     report_damage(*reader, rank);
-    add_source(rank, candidate.path, "raw", host.records());
+    add_source(rank, candidate.path, "raw", host.records() + mindspore.records());
   }
   read_notes(run, rank);
   context.progress.add_done_bytes(candidate.bytes);

@@ -103,6 +103,15 @@ TrackId RawRun::thread_track(int64_t thread) {
   return id;
 }
 
+TrackId RawRun::named_track(std::string_view track_name) {
+  TrackInfo track;
+  track.process = process_;
+  track.pid = pid_;
+  track.thread = rank_.strings.intern(track_name);
+  track.kind = TrackKind::kHost;
+  return rank_.add_track(track);
+}
+
 TrackId RawRun::counter_track(StringId counter_name) {
   const auto found = counter_tracks_.find(counter_name);
   if (found != counter_tracks_.end()) return found->second;

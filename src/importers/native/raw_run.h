@@ -35,6 +35,8 @@ class RawRun {
   StringId name(int64_t id);
   // The lane of a host thread.
   TrackId thread_track(int64_t thread);
+  // A lane of the process that is not a thread's.
+  TrackId named_track(std::string_view name);
   // The lane of a counter.
   TrackId counter_track(StringId name);
   // Names and values, in order.

@@ -1,6 +1,7 @@
 #include "importers/native/tick_clock.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "store/rank_builder.h"
 
@@ -9,6 +10,18 @@ namespace {
 
 // All times of a file are within these, so that differences do not overflow.
 constexpr int64_t kMost = int64_t{1} << 62;
+// The kernel slews a clock by 500 us a second; samples are at most about a second apart.
+constexpr int64_t kSlewedNs = 2'000'000;
+
+// Whether a calendar time can be of a moment between two samples, whenever between them the
+// calendar was set.
+bool may_hold(const TickClock::Sample& from, const TickClock::Sample& to, int64_t realtime_ns) {
+  for (const TickClock::Sample& sample : {from, to}) {
+    const int64_t moment_ns = realtime_ns - (sample.realtime_ns - sample.monotonic_ns);
+    if (moment_ns >= from.monotonic_ns && moment_ns < to.monotonic_ns) return true;
+  }
+  return false;
+}
 
 bool plausible(const TickClock::Sample& sample) {
   for (const int64_t value : {sample.ticks, sample.monotonic_ns, sample.realtime_ns}) {
@@ -27,6 +40,7 @@ bool TickClock::finish() {
     const bool advances = good.empty() || (sample.ticks > good.back().ticks &&
                                            sample.monotonic_ns > good.back().monotonic_ns);
     if (plausible(sample) && advances) {
+      set_back_ = set_back_ || (!good.empty() && sample.realtime_ns < good.back().realtime_ns);
       good.push_back(sample);
     } else {
       ++contradictions_;
@@ -59,6 +73,32 @@ int64_t TickClock::ns(int64_t ticks) const {
 int64_t TickClock::from_monotonic(int64_t monotonic_ns) const {
   const Sample& first = samples_.front();
   return first.realtime_ns + (std::clamp(monotonic_ns, -kMost, kMost) - first.monotonic_ns);
+}
+
+int64_t TickClock::from_realtime(int64_t realtime_ns) const {
+  realtime_ns = std::clamp(realtime_ns, -kMost, kMost);
+  const auto offset = [](const Sample& sample) { return sample.realtime_ns - sample.monotonic_ns; };
+  // Samples are in order of the steady clock, and nearly always of this one too.
+  auto to = std::upper_bound(
+      samples_.begin() + 1, samples_.end() - 1, realtime_ns,
+      [](int64_t value, const Sample& sample) { return value < sample.realtime_ns; });
+  if (set_back_) {
+    to = samples_.begin() + 1;
+    while (to != samples_.end() - 1 && !may_hold(*(to - 1), *to, realtime_ns)) ++to;
+  }
+  const Sample& from = *(to - 1);
+  const int64_t before_ns = realtime_ns - offset(from);
+  const int64_t after_ns = realtime_ns - offset(*to);
+  if (before_ns <= from.monotonic_ns) return from_monotonic(before_ns);
+  if (after_ns >= to->monotonic_ns) return from_monotonic(after_ns);
+  // Slowly pulled along: in between by share. Set at once: on the side where the moment fits.
+  const int64_t change_ns = offset(*to) - offset(from);
+  if (std::abs(change_ns) <= kSlewedNs) {
+    const auto share = static_cast<__int128>(change_ns) * (before_ns - from.monotonic_ns) /
+                       (to->monotonic_ns - from.monotonic_ns);
+    return from_monotonic(before_ns - static_cast<int64_t>(share));
+  }
+  return from_monotonic(before_ns <= to->monotonic_ns ? before_ns : after_ns);
 }
 
 }  // namespace stepscope

@@ -30,6 +30,10 @@ class TickClock {
   }
   // For times of the monotonic clock.
   int64_t from_monotonic(int64_t monotonic_ns) const;
+  // For times of the calendar clock, as it was when they were taken: a correction of that clock is
+  // taken out again, to within the time between two samples. Where it was set back, a time may
+  // stand for two moments; it is taken for the earlier one.
+  int64_t from_realtime(int64_t realtime_ns) const;
 
   // By how much the calendar clock was corrected while recording.
   int64_t correction_ns() const { return correction_ns_; }
@@ -38,6 +42,7 @@ class TickClock {
  private:
   std::vector<Sample> samples_;
   int64_t correction_ns_ = 0;
+  bool set_back_ = false;
   int64_t contradictions_ = 0;
 };
 

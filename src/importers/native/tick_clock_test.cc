@@ -24,6 +24,39 @@ TEST(TickClock, FollowsTheSteadyClockFromTheFirstReadingOn) {
   EXPECT_EQ(clock.correction_ns(), 500);
 }
 
+TEST(TickClock, CalendarTimesLandOnTheSteadyAxis) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  TickClock clock;
+  const int64_t base = 1'000 * kSecond;
+  clock.add({0, 0, base});
+  clock.add({1 * kSecond, 1 * kSecond, base + 1 * kSecond});
+  clock.add({2 * kSecond, 2 * kSecond, base + 2 * kSecond + 400'000});  // slewed
+  clock.add({3 * kSecond, 3 * kSecond, base + 8 * kSecond});            // set forward by 5 s
+  clock.add({4 * kSecond, 4 * kSecond, base + 9 * kSecond});
+  ASSERT_TRUE(clock.finish());
+  EXPECT_EQ(clock.from_realtime(base + kSecond / 2), base + kSecond / 2);
+  EXPECT_EQ(clock.from_realtime(base - 7), base - 7) << "before the first reading";
+  EXPECT_NEAR(static_cast<double>(clock.from_realtime(base + 1'500'200'000) - base), 1.5e9, 2e3);
+  EXPECT_EQ(clock.from_realtime(base + 2 * kSecond + 400'000), base + 2 * kSecond);
+  EXPECT_EQ(clock.from_realtime(base + 2'600'400'000), base + 2'600'000'000) << "not yet set";
+  EXPECT_EQ(clock.from_realtime(base + 7'700'000'000), base + 2'700'000'000) << "already set";
+  EXPECT_EQ(clock.from_realtime(base + 9'500'000'000), base + 4'500'000'000) << "behind the last";
+}
+
+TEST(TickClock, ACalendarThatIsSetBack) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  TickClock clock;
+  const int64_t base = 1'000 * kSecond;
+  clock.add({0, 0, base});
+  clock.add({1 * kSecond, 1 * kSecond, base + 1 * kSecond});
+  clock.add({2 * kSecond, 2 * kSecond, base - 8 * kSecond});
+  clock.add({3 * kSecond, 3 * kSecond, base - 7 * kSecond});
+  ASSERT_TRUE(clock.finish());
+  EXPECT_EQ(clock.from_realtime(base + kSecond / 2), base + kSecond / 2);
+  EXPECT_EQ(clock.from_realtime(base - 7'500'000'000), base + 2'500'000'000);
+  EXPECT_EQ(clock.from_realtime(base - 6 * kSecond), base + 4 * kSecond) << "behind the last";
+}
+
 TEST(TickClock, LeavesOutReadingsThatContradictTheOthers) {
   TickClock clock;
   clock.add({1000, 1'000, 0});

@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""What recording costs a MindSpore program: nothing, MindSpore's own profiler, Stepscope.
+
+One process trains a small network in rounds; each round has a window without a profiler, one with
+mindspore.profiler and one with stepscope, one after the other, so that all three see the same
+machine. On a machine that others use too, minima and low quantiles mean something, means do not.
+
+Needs mindspore 2.10 and stepscope in the environment. Prints a table, and JSON with --json.
+
+    OMP_NUM_THREADS=1 python bench/frameworks/mindspore_overhead.py --mode graph
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import logging
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from typing import Any, Callable
+
+logging.getLogger("stepscope").setLevel(logging.ERROR)
+os.environ.setdefault("GLOG_v", "3")  # MindSpore's warnings
+
+import mindspore as ms  # noqa: E402, after its environment
+import mindspore.profiler as theirs  # noqa: E402
+import numpy as np  # noqa: E402
+import stepscope as ours  # noqa: E402
+from mindspore import Tensor, nn  # noqa: E402
+
+KINDS = ("off", "mindspore", "stepscope")
+
+
+class Network(nn.Cell):  # type: ignore[misc]
+    """Many small operators: the hardest case for a profiler of operators."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Dense(64, 128), nn.Dense(128, 128)
+        self.third, self.relu = nn.Dense(128, 10), nn.ReLU()
+
+    def construct(self, x: Any) -> Any:
+        return self.third(self.relu(self.second(self.relu(self.first(x)))))
+
+
+def make_step(mode: str) -> Callable[[], object]:
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    ms.set_device("CPU")
+    network, loss = Network(), nn.CrossEntropyLoss()
+    optimizer = nn.Momentum(network.trainable_params(), 0.01, 0.9)
+
+    def forward(x: Any, y: Any) -> Any:
+        return loss(network(x), y)
+
+    gradient = ms.value_and_grad(forward, None, optimizer.parameters)
+
+    def train(x: Any, y: Any) -> Any:
+        value, gradients = gradient(x, y)
+        optimizer(gradients)
+        return value
+
+    run = ms.jit(train) if mode == "graph" else train
+    x = Tensor(np.random.default_rng(0).standard_normal((16, 64)).astype(np.float32))
+    y = Tensor((np.arange(16) % 10).astype(np.int32))
+    return lambda: run(x, y).asnumpy()
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """MindSpore's analysis prints its progress, also from other processes."""
+    sys.stdout.flush()
+    kept, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nothing)
+
+
+class Off:
+    def start(self) -> None: ...
+    def step(self) -> None: ...
+    def stop(self) -> None: ...
+
+
+def make_profiler(kind: str, steps: int, folder: str, analyse: bool) -> Any:
+    if kind == "off":
+        return Off()
+    module: Any = theirs if kind == "mindspore" else ours
+    return module.profile(
+        activities=[module.ProfilerActivity.CPU],
+        start_profile=False,
+        schedule=module.schedule(wait=0, warmup=0, active=steps, repeat=1),
+        on_trace_ready=module.tensorboard_trace_handler(folder, analyse_flag=analyse),
+    )
+
+
+def resident_mib() -> float:
+    pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGESIZE") / 2**20
+
+
+def window(kind: str, train: Callable[[], object], steps: int, analyse: bool = True) -> Any:
+    """Seconds of the training steps, of the profiler's calls between them, and at the end; and what
+    memory grew by between a tenth of the window and its end."""
+    folder = tempfile.mkdtemp(prefix="stepscope-bench-")
+    clock = time.perf_counter
+    trained, called = [], []
+    memory = 0.0
+    with quiet():
+        before = clock()
+        profiler = make_profiler(kind, steps, folder, analyse)
+        profiler.start()
+        start = clock() - before
+        for number in range(steps):
+            if number == steps // 10:
+                memory = resident_mib()
+            before = clock()
+            train()
+            between = clock()
+            if number < steps - 1:
+                profiler.step()
+                called.append(clock() - between)
+            trained.append(between - before)
+        grown = resident_mib() - memory
+        before = clock()
+        profiler.step()  # the schedule ends: stop, analysis
+        profiler.stop()
+        end = clock() - before
+    size = sum(file.stat().st_size for file in pathlib.Path(folder).rglob("*") if file.is_file())
+    shutil.rmtree(folder)
+    return {
+        "trained": trained, "called": called, "start": start, "end": end,
+        "grown": grown, "bytes": size,
+    }  # fmt: skip
+
+
+def quantile(values: list[float], share: float) -> float:
+    return sorted(values)[int(share * (len(values) - 1))]
+
+
+def figures(results: dict[str, list[Any]], steps: int) -> dict[str, dict[str, float]]:
+    table: dict[str, dict[str, float]] = {}
+    for kind, windows in results.items():
+        trained = [value for one in windows for value in one["trained"]]
+        low = quantile(trained, 0.1)
+        outside = [one["start"] + sum(one["called"]) + one["end"] for one in windows]
+        row = table[kind] = {
+            "step_min_ms": min(trained) * 1e3,
+            "step_10pct_ms": low * 1e3,
+            "step_25pct_ms": quantile(trained, 0.25) * 1e3,
+            "call_of_step_us": quantile([c for one in windows for c in one["called"]], 0.5) * 1e6,
+            "longest_call_ms": quantile([max(one["called"]) for one in windows], 0.5) * 1e3,
+            "end_of_window_s": quantile([one["end"] for one in windows], 0.5),
+            "all_calls_s": quantile(outside, 0.5),
+            "bytes_per_step": windows[-1]["bytes"] / steps,
+        }
+        # What the window takes longer: slower steps, and all calls, also stop and analysis.
+        slower = (row["step_10pct_ms"] - table["off"]["step_10pct_ms"]) * steps / 1e3
+        row["added_to_window_s"] = slower + row["all_calls_s"]
+    return table
+
+
+def print_table(table: dict[str, dict[str, float]]) -> None:
+    names = list(next(iter(table.values())))
+    print(f"{'':24}" + "".join(f"{kind:>14}" for kind in table))
+    for name in names:
+        print(f"{name:24}" + "".join(f"{row[name]:14.3f}" for row in table.values()))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mode", choices=("graph", "pynative"), default="graph")
+    parser.add_argument("--steps", type=int, default=400, help="of a window")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--memory-steps", type=int, default=2000, help="0: leave memory out")
+    parser.add_argument("--json", type=pathlib.Path, help="also write the figures here")
+    chosen = parser.parse_args()
+    train = make_step(chosen.mode)
+    for kind in ("off", *KINDS):  # warm
+        window(kind, train, 30)
+    results: dict[str, list[Any]] = {kind: [] for kind in KINDS}
+    for round_number in range(chosen.rounds):
+        turn = round_number % len(KINDS)  # nobody is always the first
+        for kind in KINDS[turn:] + KINDS[:turn]:
+            results[kind].append(window(kind, train, chosen.steps))
+    table = figures(results, chosen.steps)
+    # Ours before theirs, whose memory does not come back.
+    for kind in ("off", "stepscope", "mindspore") if chosen.memory_steps else ():
+        one = window(kind, train, chosen.memory_steps, analyse=False)
+        table[kind][f"grown_mib_{chosen.memory_steps}"] = one["grown"]
+        table[kind]["long_longest_call_ms"] = max(one["called"]) * 1e3
+        table[kind]["long_end_s"] = one["end"]
+    load = " ".join(f"{value:.1f}" for value in os.getloadavg())
+    print(f"{chosen.mode}, {chosen.rounds} rounds of {chosen.steps} steps, load {load}")
+    print_table(table)
+    if chosen.json:
+        chosen.json.write_text(json.dumps({"mode": chosen.mode, "load": load, "figures": table}))
+
+
+if __name__ == "__main__":
+    main()

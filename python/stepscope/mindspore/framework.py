@@ -1,0 +1,62 @@
+"""The places of MindSpore that we touch, all of them here.
+
+Seen in 2.10. Most are not public; each is looked up when it is used, so that a version without one
+loses that part of a recording and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+
+def cpu_profiler() -> Any:
+    """MindSpore's C++ profiler of CPU operators: one object in the process."""
+    from mindspore import _c_expression
+
+    return _c_expression.Profiler.get_instance("CPU")
+
+
+def wait_for_operators() -> None:
+    """Waits until the operators that PyNative mode has queued are done."""
+    from mindspore.graph.api import _pynative_executor
+
+    _pynative_executor.sync()
+
+
+def own_profiler_is_active() -> bool:
+    from mindspore.profiler.profiler_interface import ProfilerInterface
+
+    return bool(ProfilerInterface.is_initialized)
+
+
+def own_profiler_class() -> Any:
+    """What drives the C++ profiler in MindSpore's own Python code."""
+    from mindspore.profiler.platform.cpu_profiler import CpuProfiler
+
+    return CpuProfiler
+
+
+def cell_class() -> Any:
+    from mindspore.nn import Cell
+
+    return Cell
+
+
+def step_callback_class() -> Any:
+    """The callback that ``Model.train`` puts in front of all others."""
+    from mindspore.train.model import _FrameworkProfilerCallback
+
+    return _FrameworkProfilerCallback
+
+
+def pipeline_manager() -> Any:
+    """minddata's profiling manager."""
+    from mindspore import _c_dataengine
+
+    return _c_dataengine.GlobalContext.profiling_manager()
+
+
+def host_events_are_on() -> bool:
+    """MindSpore reads the variable before its first operator; later it has no effect."""
+    return os.environ.get("MS_ENABLE_RUNTIME_PROFILER") == "1"

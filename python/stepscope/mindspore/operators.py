@@ -1,0 +1,78 @@
+"""Operators and memory, from MindSpore's C++ profiler in short windows.
+
+The text that it writes goes to the collector, which reads it on its own thread and removes it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+from stepscope import _record
+from stepscope.mindspore import framework
+from stepscope.mindspore.rotation import Rotation
+from stepscope.mindspore.scratch import make_scratch
+
+# Of one entry of the files, within a tenth: enough to tell how many there are.
+_OPERATOR_BYTES = 31
+_MEMORY_RECORD_BYTES = 58
+
+
+class OperatorWindows:
+    def __init__(self, shapes: bool, memory: bool) -> None:
+        self._shapes = shapes
+        self._memory = memory
+        self.rotation = Rotation()
+        self._profiler = framework.cpu_profiler()
+        self._scratch: Path | None = None
+        self._window = Path()
+        self._from_ns = 0
+        self._count = 0
+
+    def start(self) -> None:
+        self._scratch = make_scratch()
+        self._open()
+
+    def rotate(self, steps: int) -> None:
+        """The window has had so many steps, and ends with them."""
+        _record.end_step()  # our own time is no part of a step
+        self._close(steps)
+        self._open()
+
+    def stop(self) -> None:
+        if self._scratch:
+            self._close(0)
+            self._scratch = None
+
+    def _open(self) -> None:
+        assert self._scratch
+        self._count += 1
+        self._window = self._scratch / str(self._count)
+        self._window.mkdir()
+        self._from_ns = time.time_ns()
+        self._profiler.init(str(self._window))
+        self._profiler.step_profiling_enable(True)
+        self._profiler.enable_op_time()
+        if self._memory:
+            self._profiler.enable_profile_memory()
+
+    def _close(self, steps: int) -> None:
+        framework.wait_for_operators()
+        started = time.monotonic()
+        self._profiler.stop()
+        stopped = time.monotonic()
+        self.rotation.learn(
+            steps,
+            self._size("cpu_op_execute_timestamp_") // _OPERATOR_BYTES,
+            self._size("cpu_ms_memory_record_") // _MEMORY_RECORD_BYTES,
+            stopped - started,
+        )
+        taken = _record.import_mindspore_window(
+            str(self._window), self._from_ns, time.time_ns(), self._shapes, self._memory
+        )
+        if not taken:
+            shutil.rmtree(self._window, ignore_errors=True)
+
+    def _size(self, beginning: str) -> int:
+        return sum(file.stat().st_size for file in self._window.glob(f"{beginning}*"))

@@ -1,0 +1,102 @@
+"""Puts Stepscope's profiler in the place of ``mindspore.profiler``, for unchanged programs.
+
+``stepscope record -- python train.py`` has the folder ``inject`` beside this file on PYTHONPATH;
+its sitecustomize calls ``replace_profiler`` before the program's first line. MindSpore's names then
+mean ours wherever they are imported from, MindSpore's own modules included. Nothing of MindSpore is
+imported here: a program that never imports it pays nothing.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import os
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from stepscope.profiler._log import guarded, logger
+
+_OPTIONS = "MS_PROFILER_OPTIONS"
+# Of mindspore.profiler, and ours. DynamicProfilerMonitor stays: it uses these.
+_NAMES = (
+    "AicoreMetrics", "EnvProfiler", "ExportType", "HostSystem", "Profiler", "ProfilerActivity",
+    "ProfilerLevel", "_ExperimentalConfig", "mstx", "profile", "schedule",
+    "tensorboard_trace_handler",
+)  # fmt: skip
+# Modules that hold the same objects, and others that only they use.
+_HOLDERS = (
+    "mindspore", "mindspore.profiler", "mindspore.profiler.profiler",
+    "mindspore.profiler.dynamic_profiler", "mindspore.profiler.common.constant",
+)  # fmt: skip
+_HOLDERS_BELOW = "mindspore.profiler.dynamic_profile."
+
+
+def replace_profiler() -> None:
+    """Now if MindSpore is imported, else as soon as it is. Never raises."""
+    with guarded("replace_profiler"):
+        if "mindspore" in sys.modules:
+            _replace()
+        elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+            sys.meta_path.insert(0, _Finder())
+
+
+def _replace() -> None:
+    import mindspore.profiler as theirs
+
+    from stepscope import profiler as ours
+
+    swaps: dict[int, object] = {}
+    for name in _NAMES:
+        if hasattr(theirs, name):
+            swaps[id(getattr(theirs, name))] = getattr(ours, name)
+    for module_name, module in list(sys.modules.items()):
+        if module_name in _HOLDERS or module_name.startswith(_HOLDERS_BELOW):
+            for attribute, value in list(vars(module).items()):
+                if id(value) in swaps:
+                    setattr(module, attribute, swaps[id(value)])
+    logger.info("mindspore.profiler is Stepscope's from here on")
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Sees the import of MindSpore, once."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if name != "mindspore":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec and spec.loader:
+            spec.loader = _Loader(spec.loader)
+        return spec
+
+
+class _Loader(importlib.abc.Loader):
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        module: ModuleType | None = self._loader.create_module(spec)
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        # What MindSpore would start from the environment while it is imported, ours does.
+        options = os.environ.pop(_OPTIONS, None)
+        try:
+            self._loader.exec_module(module)
+        finally:
+            if options is not None:
+                os.environ[_OPTIONS] = options
+        with guarded("replace_profiler"):
+            _replace()
+            if options is not None:
+                from stepscope.profiler import EnvProfiler
+
+                EnvProfiler.start()
+
+    def __getattr__(self, name: str) -> Any:
+        # Some ask a module's loader for its source or data.
+        return getattr(self._loader, name)

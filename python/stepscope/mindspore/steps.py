@@ -1,0 +1,61 @@
+"""Steps of ``Model.train``, with and without data sinking, for programs that mark none.
+
+``Model.train`` puts a callback of its own in front of all others; its two methods are the steps'
+ends. With data sinking one call is ``sink_size`` steps, and its number is the last one's.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any, Callable
+
+from stepscope import _record
+from stepscope.mindspore import framework
+
+
+def _step_being_begun() -> int | None:
+    """The step whose beginning a callback of the program is being told, and has used to start the
+    profiler: too late for the callback in front."""
+    frame: FrameType | None = sys._getframe()
+    while frame:
+        if frame.f_code.co_name == "on_train_step_begin" and "run_context" in frame.f_locals:
+            arguments = frame.f_locals["run_context"].original_args()
+            return int(arguments.cur_step_num)
+        frame = frame.f_back
+    return None
+
+
+class ModelSteps:
+    def __init__(self, on_step_end: Callable[[], None]) -> None:
+        self._on_step_end = on_step_end
+        self._kept: dict[str, Callable[..., Any]] = {}
+        #: the program marks its steps: ours would be a second kind
+        self.marked_by_program = False
+
+    def start(self) -> None:
+        theirs = framework.step_callback_class()
+        begin, end = theirs.step_begin, theirs.step_end
+        self._kept = {"step_begin": begin, "step_end": end}
+
+        def step_begin(callback: Any, run_context: Any) -> None:
+            begin(callback, run_context)
+            if not self.marked_by_program:
+                _record.step(int(run_context.original_args().cur_step_num))
+
+        def step_end(callback: Any, run_context: Any) -> None:
+            end(callback, run_context)
+            if not self.marked_by_program:
+                _record.end_step()
+                self._on_step_end()
+
+        theirs.step_begin = step_begin
+        theirs.step_end = step_end
+        number = _step_being_begun()
+        if number:
+            _record.step(number)
+
+    def stop(self) -> None:
+        for name, method in self._kept.items():
+            setattr(framework.step_callback_class(), name, method)
+        self._kept = {}

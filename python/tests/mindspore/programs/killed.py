@@ -1,0 +1,34 @@
+"""Trains for three seconds and is killed: killed.py FOLDER."""
+
+import json
+import os
+import pathlib
+import signal
+import sys
+import time
+
+import mindspore as ms
+import stepscope
+from networks import MLP, make_step, tensors
+
+folder = sys.argv[1]
+ms.set_context(mode=ms.PYNATIVE_MODE)
+ms.set_device("CPU")
+network = MLP()
+step = ms.jit(make_step(network))
+x, y = tensors(network, 16)
+step(x, y).asnumpy()
+profiler = stepscope.profile(
+    activities=[stepscope.ProfilerActivity.CPU],
+    schedule=stepscope.schedule(wait=0, warmup=0, active=10**9, repeat=1),
+    on_trace_ready=stepscope.tensorboard_trace_handler(folder, analyse_flag=False),
+    start_profile=True,
+)
+begun, number = time.monotonic(), 0
+while time.monotonic() < begun + 3:
+    step(x, y).asnumpy()
+    profiler.step()
+    number += 1
+truth = {"last_step": number, "steps_a_second": number / 3, "pid": os.getpid()}
+pathlib.Path(folder, "truth.json").write_text(json.dumps(truth))
+os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,167 @@
+"""Real training, compared with what the program itself saw."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import shutil
+import signal
+from typing import Any, Callable
+
+import pytest
+import stepscope
+
+pytestmark = pytest.mark.mindspore
+Started = Callable[..., dict[str, Any]]
+Opened = Callable[[], stepscope.Run]
+
+_MODES = [("pynative", "lenet", 107), ("pynative", "mlp", 90), ("graph", "mlp", 75)]
+_MODULES = "select name, count(*) from slices where cat = 'module' group by name"
+
+
+def rows(run: stepscope.Run, sql: str) -> list[tuple[Any, ...]]:
+    table = run.query(sql)
+    columns = [table[name].tolist() for name in table.columns]
+    return list(zip(*columns))
+
+
+def inside_its_step(run: stepscope.Run, truth: list[list[int]]) -> None:
+    """Every operator lies in its step as the program timed it, to the microsecond."""
+    for number, begin, end in truth:
+        first, last = rows(run, f"select min(ts), max(ts + dur) from ops where step = {number}")[0]
+        assert begin - 1000 <= first <= last <= end + 1000, number
+
+
+@pytest.mark.parametrize(("mode", "network", "operators"), _MODES)
+def test_every_operator_is_in_its_step(
+    train: Started, recorded: Opened, mode: str, network: str, operators: int
+) -> None:
+    options = {"record_shapes": True, "profile_memory": True, "with_stack": True}
+    truth = train("loop.py", mode, network, "6", json.dumps(options))
+    run = recorded()
+    counts = rows(run, "select step, count(*) from ops group by step order by step")
+    assert counts == [(number, operators) for number in range(2, 8)]
+    inside_its_step(run, truth["steps"])
+    with_shapes = rows(run, "select count(*) from ops where input_shapes is not null")[0][0]
+    assert with_shapes == 6 * operators if mode == "graph" else with_shapes > 0
+    assert rows(run, "select count(*) > 0, max(total_reserved) from memory") == [(True, 2**30)]
+    first, last = truth["steps"][0][1], truth["steps"][-1][2]
+    outside = f"select count(*) from memory where ts not between {first} - 5e9 and {last} + 5e9"
+    assert rows(run, outside) == [(0,)]
+    modules = dict(
+        rows(run, "select name, count(*) from slices where cat = 'module' group by name")
+    )
+    if mode == "pynative":
+        assert modules["d1-Dense"] == 6
+        assert modules[{"lenet": "LeNet", "mlp": "MLP"}[network]] == 6
+
+
+def test_windows_follow_each_other_without_a_gap(train: Started, recorded: Opened) -> None:
+    """500 steps are four windows or more; memory stays where it was."""
+    truth = train("loop.py", "graph", "mlp", "500", "{}")
+    run = recorded()
+    counts = rows(run, "select count(*), count(distinct step) from ops")
+    assert counts == [(500 * 75, 500)]
+    inside_its_step(run, truth["steps"][:3] + truth["steps"][-3:])
+    grown = truth["memory"][-1] - truth["memory"][100]
+    assert grown < 4 << 20, "400 steps of MindSpore's own profiler are 10 MiB"
+
+
+@pytest.mark.parametrize("mode", ["graph", "pynative"])
+@pytest.mark.parametrize("sink", ["sink", "plain"])
+def test_steps_of_model_train_mark_themselves(
+    train: Started, recorded: Opened, mode: str, sink: str
+) -> None:
+    truth = train("model.py", mode, sink, "none")
+    run = recorded()
+    steps = rows(run, "select step from steps order by step")
+    assert steps == [(number,) for number, _, _ in truth["steps"]]
+    counts = rows(run, "select step, count(*) from ops where step > 1 group by step")
+    assert len({count for _, count in counts}) == 1
+    if mode == "graph":
+        assert counts[0][1] == 43
+        modules = dict(rows(run, _MODULES))
+        assert modules["c1-Conv2d"] >= 24
+        assert "_backbone-LeNet" in modules
+    assert rows(run, "select count(*) > 0 from queues") == [(True,)]
+
+
+@pytest.mark.parametrize("mode", ["graph", "pynative"])
+def test_host_events_when_the_variable_asks_for_them(
+    train: Started, recorded: Opened, mode: str
+) -> None:
+    truth = train("loop.py", mode, "mlp", "3", "{}", MS_ENABLE_RUNTIME_PROFILER="1")
+    run = recorded()
+    sql = "select min(ts), max(ts + dur), count(*) from slices where name like '%KernelLaunch%'"
+    if mode == "pynative":
+        sql = sql.replace("%KernelLaunch%", "Pynative%")
+    first, last, count = rows(run, sql)[0]
+    assert count >= 3
+    assert truth["steps"][0][1] - 1000 <= first <= last <= truth["steps"][-1][2] + 1_000_000_000
+    assert rows(run, "select count(distinct step) from ops") == [(3,)]
+
+
+def test_a_killed_program_keeps_all_but_its_last_second(
+    train: Started, recorded: Opened, tmp_path: pathlib.Path
+) -> None:
+    truth = train("killed.py", expect=-signal.SIGKILL)
+    run = recorded()
+    last = rows(run, "select max(step) from ops")[0][0]
+    assert truth["last_step"] - truth["steps_a_second"] * 2 <= last <= truth["last_step"]
+    left = list(pathlib.Path("/dev/shm").glob(f"stepscope-mindspore-{truth['pid']}-*"))
+    for folder in [*left, *tmp_path.glob("stepscope-mindspore-*")]:
+        shutil.rmtree(folder)  # what the next recording would do
+
+
+def test_stop_at_step_records_its_steps(train: Started, recorded: Opened) -> None:
+    train("model.py", "graph", "plain", "step")
+    run = recorded()
+    counts = rows(run, "select step, count(*) from ops group by step order by step")
+    assert counts == [(3, 43), (4, 43), (5, 43)]
+
+
+def test_stop_at_epoch_records_its_epoch(train: Started, recorded: Opened) -> None:
+    train("model.py", "graph", "sink", "epoch")
+    run = recorded()
+    counts = rows(run, "select step, count(*) from ops group by step order by step")
+    assert sum(count for _, count in counts) == 8 * 43
+
+
+def test_two_ranks_tell_waiting_from_transfer(train: Started, recorded: Opened) -> None:
+    train("ranks.py", "1", "0.4", ranks=2)
+    run = recorded()
+    assert rows(run, "select distinct rank from communications order by rank") == [(0,), (1,)]
+    # The exchange begins when the last rank has come: before, a rank waits.
+    apart = """
+        with c as (select rank, step, name, ts, dur, elements,
+                          max(ts) over (partition by step, name) as all_there
+                   from communications where op = 'AllReduce' and step is not null)
+        select rank, sum(all_there - ts) as wait, sum(ts + dur - all_there) as transfer, count(*)
+        from c group by rank order by rank
+    """
+    (_, waited, moved, count), (_, late_waited, late_moved, late_count) = rows(run, apart)
+    assert count == late_count == 3 * 6
+    assert waited > 3 * 0.3e9, "rank 0 waits for the straggler"
+    assert late_waited < waited / 3
+    assert abs(moved - late_moved) < waited / 3, "the transfer takes both as long"
+    sizes = "select distinct elements from communications where rank = 0 order by elements"
+    assert rows(run, sizes) == [(10,), (128,), (1280,), (8192,), (16384,)]
+
+
+def test_the_two_profilers_keep_out_of_each_others_way(train: Started, recorded: Opened) -> None:
+    truth = train("both.py")
+    assert "MindSpore's own profiler" in truth["said"]
+    assert truth["ours_first"] == 75 * 3
+    assert truth["theirs_first"] == 0
+
+
+@pytest.mark.parametrize("options", ["", '{"start": true, "activities": ["CPU"]}'])
+def test_an_unchanged_program_gets_our_profiler(
+    train: Started, recorded: Opened, options: str
+) -> None:
+    truth = train("unchanged.py", injected=True, MS_PROFILER_OPTIONS=options)
+    assert truth["profile_is_from"].startswith("stepscope.")
+    run = recorded()
+    assert rows(run, "select count(*) from ops")[0][0] >= 3 * 75
+    if not options:
+        assert rows(run, "select count(distinct step) from ops") == [(3,)]
