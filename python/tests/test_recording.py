@@ -12,7 +12,6 @@ import threading
 import time
 
 import pytest
-
 import stepscope
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "recording.md"

@@ -168,6 +168,23 @@ TEST_F(RunTest, CancelledWorkSaysSo) {
   EXPECT_EQ(query.error().code, ErrorCode::kCancelled);
 }
 
+TEST_F(RunTest, WritesARankAsChromeTrace) {
+  const std::string path = folder_.path("export/trace.json");
+  std::filesystem::create_directory(folder_.path("export"));
+  const auto bytes = run_->write_chrome_trace(3, path, progress_);
+  ASSERT_TRUE(bytes.ok()) << bytes.error().message();
+  EXPECT_EQ(std::filesystem::file_size(path), *bytes);
+  auto again = stepscope::Run::open({path}, {}, progress_);
+  ASSERT_TRUE(again.ok()) << again.error().message();
+  auto slices = (*again)->table("slices", {}, progress_);
+  ASSERT_TRUE(slices.ok());
+  EXPECT_EQ(slices->rows, read("slices").rows);
+
+  const auto missing = run_->write_chrome_trace(4, path, progress_);
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
+}
+
 TEST_F(RunTest, ThreadsOpenAndReadAtOnce) {
   std::vector<std::thread> threads;
   std::atomic<int> good{0};

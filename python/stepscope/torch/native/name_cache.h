@@ -6,6 +6,7 @@
 #ifndef STEPSCOPE_TORCH_NAME_CACHE_H_
 #define STEPSCOPE_TORCH_NAME_CACHE_H_
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -37,19 +38,23 @@ class NameCache {
   static size_t slot_of(uint64_t key) { return (key * 0x9E3779B97F4A7C15u) >> 55; }
   static_assert(kSlots == 1u << (64 - 55));
 
-  // Length and both ends: tells operators apart well enough, and the text is compared anyway.
-  static uint64_t ends_of(const char* name, size_t length) {
-    uint64_t first = 0;
-    uint64_t last = 0;
-    const size_t bytes = length < 8 ? length : 8;
-    std::memcpy(&first, name, bytes);
-    std::memcpy(&last, name + length - bytes, bytes);
-    return first ^ (last * 31) ^ length;
+  // Eight bytes at a time: autograd's names share their ends and often their lengths.
+  static uint64_t hash_of(const char* name, size_t length) {
+    uint64_t hash = length;
+    size_t at = 0;
+    for (; at + 8 <= length; at += 8) {
+      uint64_t word;
+      std::memcpy(&word, name + at, 8);
+      hash = std::rotl((hash ^ word) * 0x9E3779B97F4A7C15u, 31);
+    }
+    uint64_t rest = 0;
+    std::memcpy(&rest, name + at, length - at);
+    return hash ^ rest;
   }
 
   uint32_t find(const char* name, Slot& near) {
     const size_t length = std::strlen(name);
-    Slot& same = by_content_[slot_of(ends_of(name, length))];
+    Slot& same = by_content_[slot_of(hash_of(name, length))];
     if (same.id == 0 || std::strcmp(same.text, name) != 0) {
       if (known_.size() >= kMostNames) forget();
       const auto [entry, added] = known_.try_emplace(std::string(name, length), 0);
