@@ -1,12 +1,14 @@
 // libstepscope_itt.so: torch's operators without a C++ compiler on the user's machine.
 //
 // torch calls Intel's tracing interface (ITT) when asked to (emit_itt), and that loads the library
-// named in INTEL_LIBITTNOTIFY64 and looks up the functions below by their names. They get the names
-// and nesting of operators; shapes, sequence numbers and threads of forward operators do not pass
-// through this interface. Cost: a third more than the callbacks built against torch.
+// named in INTEL_LIBITTNOTIFY64 and, with INTEL_ITTNOTIFY_GROUPS=all, looks up the functions below
+// by their names. They get the names and nesting of operators; shapes, sequence numbers and threads
+// of forward operators do not pass through this interface. Cost: a third more than the callbacks
+// built against torch.
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -50,6 +52,12 @@ struct ThreadTasks {
   std::unordered_map<std::string, __itt_string_handle> handles;
 };
 
+// oneDNN has domains too; its primitives would double what torch's operators show.
+bool is_torch(const __itt_domain* domain) {
+  return domain != nullptr && domain->name != nullptr &&
+         std::strcmp(domain->name, kTorchDomain) == 0;
+}
+
 ThreadTasks& thread_tasks() {
   thread_local ThreadTasks tasks;
   return tasks;
@@ -64,10 +72,10 @@ extern "C" {
 // Its presence says: look up the functions by name.
 STEPSCOPE_API const char* __itt_api_version() { return "3.0"; }  // NOLINT
 
-// oneDNN has domains too; its primitives would double what torch's operators show.
+// Domains may also be made by the caller, before it has loaded this library.
 STEPSCOPE_API __itt_domain* __itt_domain_create(const char* name) {  // NOLINT
-  auto* const domain = new __itt_domain{0, name, nullptr, 0, nullptr, nullptr};
-  domain->flags = name != nullptr && std::strcmp(name, kTorchDomain) == 0 ? 1 : 0;
+  auto* const domain = new (std::nothrow) __itt_domain{0, name, nullptr, 0, nullptr, nullptr};
+  if (is_torch(domain)) domain->flags = 1;
   return domain;  // for as long as the process lives
 }
 
@@ -87,7 +95,7 @@ STEPSCOPE_API __itt_string_handle* __itt_string_handle_create(const char* text) 
 
 STEPSCOPE_API void __itt_task_begin(const __itt_domain* domain, __itt_id, __itt_id,  // NOLINT
                                     __itt_string_handle* handle) try {
-  if (domain == nullptr || domain->flags == 0 || handle == nullptr) return;
+  if (!is_torch(domain) || handle == nullptr) return;
   auto& open = thread_tasks().open;
   open.push_back({0, static_cast<uint32_t>(handle->name)});
   if (stepscope_is_recording()) open.back().start = stepscope_ticks();
@@ -96,7 +104,7 @@ STEPSCOPE_API void __itt_task_begin(const __itt_domain* domain, __itt_id, __itt_
 
 STEPSCOPE_API void __itt_task_end(const __itt_domain* domain) {  // NOLINT
   const uint64_t now = stepscope_ticks();
-  if (domain == nullptr || domain->flags == 0) return;
+  if (!is_torch(domain)) return;
   auto& open = thread_tasks().open;
   if (open.empty()) return;
   const OpenTask task = open.back();

@@ -84,7 +84,7 @@ class Window:
                 note, said = "not_honoured", {name: reason}
             else:
                 logger.warning("%s: %s", name, reason)
-                note, said = "source_left_out", {name: reason}
+                note, said = "source_left_out", {"source": name, "why": reason}
             self._recording.add_metadata(note, json.dumps(said))
 
     def _options(self, sources: dict[str, dict[str, Any]]) -> str:

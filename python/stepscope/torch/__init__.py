@@ -8,8 +8,8 @@
             prof.step()
     print(prof.key_averages().table(sort_by="self_cpu_time_total", row_limit=10))
 
-What ``torch.profiler`` has and is not a profiler (``schedule``, ``record_function``, ...) is torch's
-own, so changing the import line of a program is enough.
+What else ``torch.profiler`` has (``schedule``, ``record_function``, ...) is torch's own, so
+changing the import line of a program is enough.
 """
 
 from __future__ import annotations

@@ -39,8 +39,6 @@ _EVENTS = """
 """
 _KERNELS = "select name, count(*) as count, sum(dur) as ns from kernels group by name"
 
-_Numbers = NDArray[np.int64]
-
 
 @dataclass
 class KeyAverage:
@@ -119,7 +117,7 @@ def key_averages(run: Run, group_by_input_shape: bool) -> KeyAverages:
     # Modules and Python functions have no rows; what lies in them lies in what is around them.
     while (skip := (parents >= 0) & ~listed[parents]).any():
         parents[skip] = parents[parents[skip]]
-    duration: _Numbers = events["dur"].astype(np.int64)
+    duration: NDArray[Any] = events["dur"].astype(np.int64)
     inside = _sums(parents, np.where(listed, duration, 0))
     groups, keys, shapes = _groups(events, group_by_input_shape)
     # Slices are rows in order of depth within their thread, so one pass per depth adds all up.
@@ -157,7 +155,7 @@ def key_averages(run: Run, group_by_input_shape: bool) -> KeyAverages:
     return averages
 
 
-def _groups(events: Any, by_shape: bool) -> tuple[_Numbers, list[str], list[str]]:
+def _groups(events: Any, by_shape: bool) -> tuple[NDArray[Any], list[str], list[str]]:
     names = list(events.categories("name"))
     codes = events.codes("name").astype(np.int64)
     if not by_shape:
@@ -173,20 +171,22 @@ def _groups(events: Any, by_shape: bool) -> tuple[_Numbers, list[str], list[str]
     )
 
 
-def _positions(ids: _Numbers, wanted: _Numbers) -> _Numbers:
+def _positions(ids: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
     """Where each of the ids stands; -1 where it is none of them."""
     at = np.searchsorted(ids, wanted).clip(max=len(ids) - 1)
     return np.where(ids[at] == wanted, at, -1)
 
 
-def _sums(parents: _Numbers, values: _Numbers) -> _Numbers:
+def _sums(parents: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
     has_parent = parents >= 0
-    sums = np.zeros(len(values), np.int64)
+    sums: NDArray[Any] = np.zeros(len(values), np.int64)
     np.add.at(sums, parents[has_parent], values[has_parent])
     return sums
 
 
-def _with_descendants(own: _Numbers, parents: _Numbers, depth: _Numbers) -> _Numbers:
+def _with_descendants(
+    own: NDArray[Any], parents: NDArray[Any], depth: NDArray[Any]
+) -> NDArray[Any]:
     total = own.copy()
     if own.any():
         for level in range(int(depth.max()), 0, -1):

@@ -55,9 +55,7 @@ def compiler() -> str:
     )
 
 
-def build(
-    torch: Torch, collector: Path, header_folder: Path, sources: Sequence[Path] = ()
-) -> Path:
+def build(torch: Torch, collector: Path, header_folder: Path, sources: Sequence[Path] = ()) -> Path:
     """Returns the library's path, after making it if need be.
 
     Safe when the ranks of a job come at once: one builds, the others wait for it, and where locks
@@ -70,6 +68,7 @@ def build(
         "-std=c++20", "-O2", "-DNDEBUG", "-fPIC", "-shared", "-fvisibility=hidden",
         f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.new_strings)}",
         f"-I{header_folder}",
+        "-iquote", str(_SOURCES.parents[2]),
         "-isystem", f"{torch.root}/include",
         "-isystem", f"{torch.root}/include/torch/csrc/api/include",
         *map(str, sources),

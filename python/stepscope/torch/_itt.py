@@ -1,7 +1,7 @@
 """Operators by ITT, torch's own calls into a tracing library: where there is no C++ compiler.
 
-The library is one of Stepscope's, built with it. torch looks for it when it is imported, so its name
-has to be in the environment before that.
+The library is one of Stepscope's, built with it. Its name has to be in the environment before torch
+is imported.
 """
 
 from __future__ import annotations
@@ -14,9 +14,13 @@ from typing import Any
 from stepscope.torch import _build
 
 _VARIABLE = "INTEL_LIBITTNOTIFY64"
+_GROUPS = "INTEL_ITTNOTIFY_GROUPS"
 _LIBRARY = "libstepscope_itt.so"
 
-HOW = f"import stepscope.torch before torch, or set {_VARIABLE} to the path of {_LIBRARY}"
+HOW = (
+    f"import stepscope.torch before torch, or set {_VARIABLE} to the path of {_LIBRARY} and "
+    f"{_GROUPS} to all"
+)
 
 
 class Ranges:
@@ -42,13 +46,26 @@ def offer() -> None:
         library = _find()
         if library:
             os.environ[_VARIABLE] = str(library)
+            os.environ[_GROUPS] = "all"
+
+
+def wake() -> None:
+    """Has torch load the library, which it does at the first operator. Nothing records yet."""
+    import torch
+
+    if os.environ.get(_VARIABLE, "").endswith(_LIBRARY) and not _loaded():
+        ranges = Ranges()
+        torch.empty(0)
+        ranges.stop()
 
 
 def start() -> Ranges | None:
     """None where torch has not loaded the library."""
-    if _LIBRARY not in Path("/proc/self/maps").read_text():
-        return None
-    return Ranges()
+    return Ranges() if _loaded() else None
+
+
+def _loaded() -> bool:
+    return _LIBRARY in Path("/proc/self/maps").read_text()
 
 
 def _find() -> Path | None:

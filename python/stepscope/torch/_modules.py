@@ -1,7 +1,7 @@
 """Ranges of modules: each call of a layer, under its name in the model.
 
-By torch's hooks for all modules, which are there only while recording. A call of a module then takes
-about a microsecond longer.
+By torch's hooks for all modules, which are there only while recording. A call of a module then
+takes a few microseconds longer.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from stepscope.torch._library import Library
 class ModuleRanges:
     def __init__(self, library: Library) -> None:
         self._library = library
-        self._enter = library.enter_module
-        self._leave = library.leave_module
         self._hooks: list[Any] = []
         #: by id(): modules may be unhashable, and the reference tells whether the id was reused
         self._names: dict[int, tuple[weakref.ref[Any], int]] = {}
@@ -28,14 +26,19 @@ class ModuleRanges:
             register_module_forward_pre_hook,
         )
 
+        names, enter, leave = self._names, self._library.enter_module, self._library.leave_module
+
         # torch.compile follows hooks into what it compiles; there, they are to leave no trace.
         def before(module: Any, _input: Any) -> None:
             if not is_compiling():
-                self._enter(self._name(module))
+                known = names.get(id(module))
+                enter(known[1] if known and known[0]() is module else self._learn(module))
 
         def after(module: Any, _input: Any, _output: Any) -> None:
             if not is_compiling():
-                self._leave(self._name(module))
+                known = names.get(id(module))
+                if known:  # not for a call that was under way when recording began
+                    leave(known[1])
 
         self._hooks = [
             register_module_forward_pre_hook(before),
@@ -47,15 +50,9 @@ class ModuleRanges:
         for hook in hooks:
             hook.remove()
 
-    def _name(self, module: Any) -> int:
-        known = self._names.get(id(module))
-        if known and known[0]() is module:
-            return known[1]
-        self._learn(module)
-        return self._names[id(module)][1]
-
-    def _learn(self, root: Any) -> None:
+    def _learn(self, root: Any) -> int:
         """A module that is met first is the outermost one; its name is that of its class."""
         for path, module in root.named_modules():
             name = f"{path} ({type(module).__name__})" if path else type(module).__name__
             self._names[id(module)] = (weakref.ref(module), self._library.name(name))
+        return self._names[id(root)][1]

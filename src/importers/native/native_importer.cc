@@ -69,7 +69,7 @@ void read_notes(const RawRun& run, RankBuilder& rank) {
         rank.quality.add(QualityCode::kNotHonoured, option + ": " + text_of(why));
     } else if (name == "recording" || name == "end") {
       versions[name] = json;
-    } else {
+    } else if (name != "torch_thread") {  // what the arrows are made with
       versions["metadata"][name] = json;
     }
     if (name != "end") continue;

@@ -12,13 +12,13 @@
 
 #include <c10/util/Exception.h>
 
-#include "allocator_events.h"
-#include "thread_state.h"
+#include "stepscope/torch/native/allocator_events.h"
+#include "stepscope/torch/native/thread_state.h"
 
 namespace stepscope_torch {
 namespace {
 
-enum Wish : uint32_t { kShapes = 1, kMemory = 2 };
+enum Wish : uint32_t { kShapes = 1, kMemory = 2, kDeviceLinks = 4 };
 
 using PushExternal = void (*)(uint64_t);
 using PopExternal = void (*)();
@@ -151,7 +151,8 @@ using namespace stepscope_torch;
 extern "C" {
 
 // Begins to record operators. `wishes`: 1 shapes and types of inputs, 2 allocator events of this
-// thread and of those that work for it. Returns the wishes that hold, or -1 when it cannot be.
+// thread and of those that work for it, 4 ids by which the GPU's work is linked to operators.
+// Returns the wishes that hold, or -1 when it cannot be.
 STEPSCOPE_API int stepscope_torch_start(uint32_t wishes) noexcept try {
   Recording& recording = the_recording();
   const std::lock_guard lock(recording.mutex);
@@ -159,9 +160,13 @@ STEPSCOPE_API int stepscope_torch_start(uint32_t wishes) noexcept try {
   recording.last = recording.last == UINT32_MAX ? 1 : recording.last + 1;
   recording.has_memory = (wishes & kMemory) != 0 && AllocatorEvents::attach();
   current_recording.store(recording.last, std::memory_order_relaxed);
+  if ((wishes & kDeviceLinks) != 0 && push_external == nullptr) {
+    push_external = stepscope_push_external_id;
+    pop_external = stepscope_pop_external_id;
+  }
   recording.handle = at::addGlobalCallback(callback(wishes));
   const uint32_t memory = recording.has_memory ? kMemory : 0u;
-  return static_cast<int>((wishes & kShapes) | memory);
+  return static_cast<int>((wishes & (kShapes | kDeviceLinks)) | memory);
 } catch (const std::exception&) {
   return -1;
 }
@@ -181,8 +186,9 @@ STEPSCOPE_API int stepscope_torch_stop() noexcept try {
   return -1;
 }
 
-// For a source of device events: `push` is called with an operator's external id when it begins,
-// `pop` when it ends, on its thread. To be set before stepscope_torch_start; null for none.
+// For a source of device events that is not the collector's: `push` is called with an operator's
+// external id when it begins, `pop` when it ends, on its thread. To be set before
+// stepscope_torch_start; null for none.
 STEPSCOPE_API void stepscope_torch_set_external_hooks(void (*push)(uint64_t), void (*pop)(void)) {
   push_external = push;
   pop_external = pop;

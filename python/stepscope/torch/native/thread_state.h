@@ -16,8 +16,8 @@
 
 #include <ATen/record_function.h>
 
-#include "name_cache.h"
-#include "shape_cache.h"
+#include "stepscope/torch/native/name_cache.h"
+#include "stepscope/torch/native/shape_cache.h"
 
 // torch's classes have other members without it than the installed libraries were built with.
 #ifndef NDEBUG

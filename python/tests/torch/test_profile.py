@@ -1,0 +1,174 @@
+"""``stepscope.torch.profile`` where ``torch.profiler.profile`` was used."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import pathlib
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+import stepscope
+import torch
+from stepscope.torch import ProfilerActivity, profile, schedule, tensorboard_trace_handler
+
+PROGRAM = """
+import torch
+from torch.profiler import (
+    ProfilerActivity, profile, record_function, schedule, tensorboard_trace_handler
+)
+
+model = torch.nn.Linear(4, 4)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+with profile(
+    activities=[ProfilerActivity.CPU],
+    schedule=schedule(wait=1, warmup=1, active=2, repeat=2),
+    on_trace_ready=tensorboard_trace_handler("traces", use_gzip=True),
+    record_shapes=True, profile_memory=True, with_stack=True, with_flops=False,
+) as prof:
+    for _ in range(9):
+        with record_function("train"):
+            model(torch.ones(2, 4)).sum().backward()
+            optimizer.step()
+        prof.step()
+print(prof.key_averages(group_by_input_shape=True).table(
+    sort_by="self_cpu_time_total", row_limit=5))
+"""
+
+
+def run_program(text: str, folder: pathlib.Path) -> str:
+    folder.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", text], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+def test_changing_the_import_line_is_enough(tmp_path: pathlib.Path) -> None:
+    theirs = run_program(PROGRAM, tmp_path / "theirs").splitlines()
+    ours = run_program(
+        PROGRAM.replace("from torch.profiler", "from stepscope.torch"), tmp_path / "ours"
+    ).splitlines()
+    assert ours[1].split() == theirs[1].split()  # the columns
+    assert len(ours) == len(theirs)
+    for folder in ("theirs", "ours"):
+        traces = sorted((tmp_path / folder / "traces").glob("*.pt.trace.json.gz"))
+        assert len(traces) == 2
+        with gzip.open(traces[0]) as file:
+            events = json.load(file)["traceEvents"]
+        names = [event["name"] for event in events]
+        assert names.count("train") == 2
+        assert "ProfilerStep#2" in names
+        assert "ProfilerStep#3" in names
+
+
+def test_every_window_goes_to_the_handler(trainer: Any) -> None:
+    windows: list[tuple[int, list[int]]] = []
+
+    def ready(profiler: profile) -> None:
+        with stepscope.open(profiler.run_path or "") as run:
+            windows.append((profiler.step_num, list(run.steps["step"])))
+
+    with profile(schedule=schedule(wait=1, warmup=1, active=2), on_trace_ready=ready) as profiler:
+        for _ in range(8):
+            trainer.step()
+            profiler.step()
+    assert windows == [(4, [2, 3]), (8, [6, 7])]
+
+
+def test_averages(trainer: Any) -> None:
+    with profile(record_shapes=True, profile_memory=True, with_modules=True) as profiler:
+        for _ in range(3):
+            trainer.step()
+    averages = {item.key: item for item in profiler.key_averages()}
+    linear, addmm = averages["aten::linear"], averages["aten::addmm"]
+    assert (linear.count, addmm.count) == (6, 6)
+    assert linear.cpu_time_total > addmm.cpu_time_total >= addmm.self_cpu_time_total > 0
+    assert linear.self_cpu_time_total < linear.cpu_time_total
+    assert addmm.self_cpu_memory_usage == 3 * (3 * 8 + 3 * 2) * 4
+    assert linear.cpu_memory_usage == addmm.cpu_memory_usage
+    assert linear.cuda_time_total == 0
+    # Modules have no rows, and their time is not lost: it is that of what is around them.
+    assert averages["forward"].self_cpu_time_total < averages["forward"].cpu_time_total - 1
+    by_shape = profiler.key_averages(group_by_input_shape=True)
+    shapes = sorted(item.input_shapes for item in by_shape if item.key == "aten::linear")
+    assert shapes == ["[[3,4],[8,4],[8]]", "[[3,8],[2,8],[2]]"]
+    total = sum(item.self_cpu_time_total for item in averages.values())
+    assert profiler.key_averages().self_cpu_time_total == pytest.approx(total)
+
+
+def test_export(trainer: Any, tmp_path: pathlib.Path) -> None:
+    with profile(activities=[ProfilerActivity.CPU]) as profiler:
+        trainer.step()
+    profiler.export_chrome_trace("plain.json")
+    profiler.export_chrome_trace("packed.json.gz")
+    plain = (tmp_path / "plain.json").read_bytes()
+    assert gzip.decompress((tmp_path / "packed.json.gz").read_bytes()) == plain
+    assert any(event["name"] == "aten::linear" for event in json.loads(plain)["traceEvents"])
+
+
+def test_recordings_lie_where_the_handler_says(trainer: Any, tmp_path: pathlib.Path) -> None:
+    with profile(on_trace_ready=tensorboard_trace_handler("traces", "worker7")) as profiler:
+        trainer.step()
+    assert pathlib.Path(profiler.run_path or "").parent == tmp_path / "traces"
+    assert [path.name[:8] for path in (tmp_path / "traces").glob("*.json")] == ["worker7."]
+
+
+def test_a_temporary_recording_goes_with_its_profiler(trainer: Any) -> None:
+    with profile() as profiler:
+        trainer.step()
+    path = pathlib.Path(profiler.run_path or "")
+    assert path.exists()
+    del profiler
+    assert not path.exists()
+
+
+def test_torch_profiler_works_before_beside_and_after(trainer: Any) -> None:
+    def by_torch(**options: Any) -> int:
+        with torch.profiler.profile(
+            activities=[torch.profiler.ProfilerActivity.CPU], **options
+        ) as profiler:
+            trainer.step()
+        return len(profiler.events())
+
+    usual = by_torch()
+    with profile(record_shapes=True) as beside:
+        assert by_torch() == usual
+    assert beside.key_averages()
+    with profile(profile_memory=True):
+        trainer.step()
+    assert by_torch(profile_memory=True) > 0
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    with (
+        torch.profiler.profile(activities=activities),
+        profile(profile_memory=True) as inside,
+    ):
+        trainer.step()
+    with stepscope.open(inside.run_path or "") as run:
+        findings = {finding.code: finding for finding in run.quality}
+    assert "torch.profiler runs on this thread" in (findings["not_honoured"].example or "")
+
+
+def test_mistakes_are_logged_and_do_no_harm(trainer: Any, caplog: pytest.LogCaptureFixture) -> None:
+    profiler = profile(with_flops=True, activities=[ProfilerActivity.CPU])
+    assert not profiler.key_averages()
+    profiler.export_chrome_trace("nothing.json")
+    profiler.step()
+    profiler.stop()
+    trainer.step()
+    text = caplog.text
+    assert "with_flops has no effect" in text
+    assert "no window is complete yet" in text
+    assert not pathlib.Path("nothing.json").exists()
+
+
+def test_the_generic_profiler_records_operators_too(trainer: Any) -> None:
+    handler = stepscope.tensorboard_trace_handler("data")
+    with stepscope.profile(record_shapes=True, on_trace_ready=handler):
+        trainer.step()
+    with stepscope.open("data") as run:
+        shapes = run.query("select input_shapes from ops where name = 'aten::relu'")
+        assert list(shapes["input_shapes"]) == ["[[3,8]]"]
+        assert "not_honoured" not in {finding.code for finding in run.quality}
