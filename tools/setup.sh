@@ -100,3 +100,27 @@ install_python_package() {
     --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall . || return
   printf '%s\n' "$now" >"$stamp"
 }
+
+# Environments with the real frameworks, kept in the user's cache: they are large, and only their
+# requirements make them again.
+framework_folder() {
+  printf '%s\n' "${STEPSCOPE_FRAMEWORKS:-${XDG_CACHE_HOME:-$HOME/.cache}/stepscope/frameworks}/$1"
+}
+
+# setup_framework NAME WHEEL: python/requirements-NAME.txt and our package, newly built.
+setup_framework() {
+  local name=$1 wheel=$2 folder stamp wanted
+  local requirements="$stepscope_root/python/requirements-$name.txt"
+  folder="$(framework_folder "$name")"
+  stamp="$folder/.requirements"
+  wanted="$(python3 --version) $(sha256sum <"$requirements")"
+  if [[ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]]; then
+    say "installing by pip: $(grep -v '^#' "$requirements" | tr '\n' ' ')(once, into $folder)"
+    rm -rf "$folder"
+    python3 -m venv "$folder" || return
+    "$folder/bin/python" -m pip install -q --disable-pip-version-check -r "$requirements" || return
+    printf '%s\n' "$wanted" >"$stamp"
+  fi
+  "$folder/bin/python" -m pip install -q --disable-pip-version-check --no-deps --force-reinstall \
+    "$wheel"
+}

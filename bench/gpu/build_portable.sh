@@ -14,7 +14,7 @@ flags="-std=c++20 -O2 -g1 -fPIC -Wall -Wextra -Wno-restrict -Isrc -Iinclude"
 zstd=$("$compiler" -print-file-name=libzstd.a)
 [ "$zstd" != libzstd.a ] || zstd=-lzstd
 
-sources=$(ls src/base/*.cc src/format/*.cc src/collector/*.cc src/collector/sources/cupti/*.cc |
+sources=$(ls src/base/*.cc src/format/*.cc src/collector/*.cc src/collector/sources/*/*.cc |
   grep -v -e _test.cc -e _fuzzer.cc -e injection.cc)
 objects=
 for source in $sources; do

@@ -50,6 +50,9 @@ enum stepscope_kind {
   STEPSCOPE_FLOW_END = 19,
   STEPSCOPE_STEP = 20,  // a step begins; ends the one before
   STEPSCOPE_STEP_END = 21,
+  STEPSCOPE_STACK = 23,       // a sampled stack: value1 is its innermost node, value2 its thread
+  STEPSCOPE_STACK_NODE = 24,  // a stack seen for the first time: name is the frame, value1 the
+                              // node's number, value2 the number of the node around it (0: none)
   // Flags above the number:
   STEPSCOPE_LONG = 1 << 14,   // a slot with the whole duration follows
   STEPSCOPE_VALUES = 1 << 15  // a slot with two values follows
@@ -62,20 +65,30 @@ typedef struct {
   uint32_t name;
 } stepscope_record;
 
-// One per thread. The owner writes `head` and what it points to; the writer thread writes `tail`.
+// What a thread and the writer share: the owner writes `head` and what lies before it, the writer
+// `tail`, each on a cache line of its own.
 typedef struct stepscope_ring {
+  uint64_t head;
+  uint64_t not_recorded;
+  uint64_t unused[6];
+  uint64_t tail;
+  stepscope_record* records;
+  uint64_t mask;
+} stepscope_ring;
+
+// The thread's own half of it. Everything that a record needs is here: no pointer is followed
+// before the slot is known.
+typedef struct stepscope_thread_state {
   stepscope_record* records;
   uint64_t mask;
   uint64_t head;
-  uint64_t room_until;  // head may go up to here before `tail` must be looked at again
-  uint64_t not_recorded;
-  uint64_t unused[3];
-  uint64_t tail;  // on a cache line of its own
-} stepscope_ring;
+  uint64_t room_until;  // head may go up to here before `tail` must be looked at; 0: no ring yet
+  stepscope_ring* ring;
+} stepscope_thread_state;
 
 // 0 while nothing records.
 extern STEPSCOPE_API uint32_t stepscope_recording;
-extern STEPSCOPE_API __thread stepscope_ring* stepscope_thread_ring
+extern STEPSCOPE_API __thread stepscope_thread_state stepscope_thread
     __attribute__((tls_model("initial-exec")));
 
 // What may be chosen; a field that is 0 means the default. Set `size` to sizeof: later versions add
@@ -121,9 +134,11 @@ STEPSCOPE_API void stepscope_pop_external_id(void);
 // A function of the GPU vendor's profiling library in use, or NULL.
 STEPSCOPE_API void* stepscope_vendor_function(const char* name);
 
-// The slow ways, not to be called directly.
-STEPSCOPE_API stepscope_ring* stepscope_attach_thread(void);
-STEPSCOPE_API int stepscope_make_room(stepscope_ring* ring, uint64_t slots);
+// The slow way, not to be called directly: gets this thread a ring, or room in it. 0 when there is
+// none; the record is counted then.
+STEPSCOPE_API int stepscope_make_room(void);
+
+enum { STEPSCOPE_MOST_SLOTS = 3 };  // of one record
 
 static inline uint64_t stepscope_ticks(void) {
 #if defined(__x86_64__)
@@ -146,34 +161,29 @@ static inline int stepscope_is_recording(void) {
 // Puts one record and, with STEPSCOPE_VALUES in `kind`, two values behind it.
 static inline void stepscope_put(uint64_t start, uint64_t duration, uint32_t kind, uint32_t name,
                                  uint64_t value1, uint64_t value2) {
-  stepscope_ring* ring = stepscope_thread_ring;
-  if (__builtin_expect(ring == NULL, 0)) {
-    ring = stepscope_attach_thread();
-    if (ring == NULL) return;
+  stepscope_thread_state* const thread = &stepscope_thread;
+  if (__builtin_expect(thread->head + STEPSCOPE_MOST_SLOTS > thread->room_until, 0)) {
+    if (!stepscope_make_room()) return;
   }
-  const uint64_t slots = 3;  // at most
-  uint64_t head = ring->head;
-  if (__builtin_expect(head + slots > ring->room_until, 0)) {
-    if (!stepscope_make_room(ring, slots)) return;
-  }
-  const uint64_t first = head++;
+  uint64_t head = thread->head;
+  stepscope_record* const slot = &thread->records[head++ & thread->mask];
   stepscope_record record;
   record.name = name;
   if (__builtin_expect(duration >= UINT32_MAX, 0)) {
     kind |= STEPSCOPE_LONG;
-    stepscope_record* slot = &ring->records[head++ & ring->mask];
-    memcpy(slot, &duration, sizeof duration);
+    memcpy(&thread->records[head++ & thread->mask], &duration, sizeof duration);
     record.duration = UINT32_MAX;
   } else {
     record.duration = (uint32_t)duration;
   }
   if (kind & STEPSCOPE_VALUES) {
     const uint64_t values[2] = {value1, value2};
-    memcpy(&ring->records[head++ & ring->mask], values, sizeof values);
+    memcpy(&thread->records[head++ & thread->mask], values, sizeof values);
   }
   record.when = start << 16 | kind;
-  ring->records[first & ring->mask] = record;
-  __atomic_store_n(&ring->head, head, __ATOMIC_RELEASE);
+  *slot = record;
+  thread->head = head;
+  __atomic_store_n(&thread->ring->head, head, __ATOMIC_RELEASE);
 }
 
 // A range that began at `start` (stepscope_ticks()) ends now.

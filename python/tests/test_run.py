@@ -20,6 +20,7 @@ import stepscope
 INTERRUPTED = """
 import os, signal, sys, threading, time
 import stepscope
+stepscope.open  # brings in NumPy and the engine, which is not what is interrupted here
 
 def interrupt():
     time.sleep(0.1)

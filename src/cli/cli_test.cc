@@ -145,6 +145,20 @@ TEST_F(CliTest, TimeLimit) {
   EXPECT_NE(outcome.err.find("time limit of 0.2 s"), std::string::npos) << outcome.err;
 }
 
+TEST_F(CliTest, InfoVerifiesWhenAsked) {
+  EXPECT_EQ(run("info --verify {}").code, 0);
+  std::ifstream file(store_, std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(file)), {});
+  int found = 0;
+  for (size_t at = whole.size() / 8; at < whole.size(); at += whole.size() / 8) {
+    std::string flipped = whole;
+    flipped[at] ^= 1;
+    std::ofstream(folder_.path("flipped.stepscope"), std::ios::binary) << flipped;
+    found += run("info --verify " + folder_.path("flipped.stepscope")).code == 1;
+  }
+  EXPECT_GT(found, 1) << "padding between sections is not covered by checksums";
+}
+
 TEST_F(CliTest, Info) {
   const Outcome text = run("info {}");
   EXPECT_EQ(text.code, 0) << text.err;

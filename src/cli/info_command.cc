@@ -14,11 +14,15 @@ namespace {
 struct Options {
   std::string path;
   bool json = false;
+  bool verify = false;
 };
 
 Status info(const Options& options, Progress& progress) {
   auto store = open_run(options.path, progress);
   if (!store) return std::move(store.error());
+  if (options.verify) {
+    if (auto status = (*store)->verify(); !status) return status;
+  }
   auto database = Database::open(*store);
   if (!database) return std::move(database.error());
   auto summary = summarise_run(**store, **database, {0, &progress});
@@ -35,6 +39,8 @@ void add_info_command(Program& program) {
       program.app.add_subcommand("info", "what is in a run, and what is wrong with its data");
   command->add_option("PATH", options->path, "trace, folder of traces, or store")->required();
   command->add_flag("--json", options->json, "for programs");
+  command->add_flag("--verify", options->verify,
+                    "read the whole store first and check it against its checksums");
   command->callback([&program, options] {
     program.work = [&program, options] { return info(*options, program.progress); };
   });

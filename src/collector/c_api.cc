@@ -3,12 +3,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "base/json_text.h"
 #include "collector/environment.h"
 #include "collector/process.h"
 #include "collector/sources/cupti/cupti_source.h"
+#include "collector/sources/system/system_source.h"
 #include "stepscope/record.h"
 
 namespace {
@@ -55,6 +58,10 @@ int stepscope_start(const char* folder, const stepscope_options* options) try {
   recorder.min_free_bytes = or_default(chosen.min_free_mb, recorder.min_free_bytes >> 20) << 20;
   recorder.ring_bytes = or_default(chosen.ring_kb, recorder.ring_bytes >> 10) << 10;
   Sources sources;
+  if (chosen.system_interval_ms > 0) {
+    sources.push_back(std::make_unique<stepscope::SystemSource>(
+        stepscope::SystemSourceOptions{chosen.system_interval_ms}));
+  }
   add_gpu_source(chosen.gpu_tier, recorder, sources);
   const stepscope::Status started =
       Process::instance().start(std::move(recorder), std::move(sources));

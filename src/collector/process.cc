@@ -12,7 +12,7 @@ namespace {
 pthread_key_t thread_end_key;
 
 void thread_ends(void* ring) {
-  stepscope_thread_ring = nullptr;
+  stepscope_thread = {};
   Process::instance().rings().detach(static_cast<stepscope_ring*>(ring));
 }
 
@@ -74,7 +74,7 @@ void Process::after_fork(bool in_child) {
     // The child has no writer thread, and the file is its parent's. The recorder is left behind
     // rather than destroyed: it would wait for that thread.
     stepscope_recording = 0;
-    stepscope_thread_ring = nullptr;
+    stepscope_thread = {};
     ::pthread_setspecific(thread_end_key, nullptr);
     if (recorder_ != nullptr) recorder_.release()->abandon();
     rings_.forget_threads();
@@ -87,27 +87,33 @@ void Process::after_fork(bool in_child) {
 }  // namespace stepscope
 
 uint32_t stepscope_recording = 0;
-__thread stepscope_ring* stepscope_thread_ring = nullptr;
+__thread stepscope_thread_state stepscope_thread = {};
 
-stepscope_ring* stepscope_attach_thread(void) {
+namespace {
+
+bool attach_thread() {
   stepscope_ring* const ring = stepscope::Process::instance().rings().attach();
-  if (ring == nullptr) return nullptr;
-  stepscope_thread_ring = ring;
+  if (ring == nullptr) return false;
+  stepscope_thread = {ring->records, ring->mask, ring->head, 0, ring};
   ::pthread_setspecific(stepscope::thread_end_key, ring);
-  return ring;
+  return true;
 }
 
-int stepscope_make_room(stepscope_ring* ring, uint64_t slots) {
-  const uint64_t capacity = ring->mask + 1;
-  const uint64_t head = ring->head;
-  const uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
-  if (head - tail > capacity / 2) stepscope::Process::instance().bell().ring();
-  if (head + slots > tail + capacity) {
-    __atomic_store_n(&ring->not_recorded, ring->not_recorded + 1, __ATOMIC_RELAXED);
+}  // namespace
+
+int stepscope_make_room(void) {
+  if (stepscope_thread.ring == nullptr && !attach_thread()) return 0;
+  stepscope_thread_state& thread = stepscope_thread;
+  stepscope_ring& ring = *thread.ring;
+  const uint64_t capacity = thread.mask + 1;
+  const uint64_t tail = __atomic_load_n(&ring.tail, __ATOMIC_ACQUIRE);
+  if (thread.head - tail > capacity / 2) stepscope::Process::instance().bell().ring();
+  if (thread.head + STEPSCOPE_MOST_SLOTS > tail + capacity) {
+    __atomic_store_n(&ring.not_recorded, ring.not_recorded + 1, __ATOMIC_RELAXED);
     return 0;
   }
   // Back here after a quarter at the latest, to ring the bell in time.
-  const uint64_t quarter = head + capacity / 4 + slots;
-  ring->room_until = quarter < tail + capacity ? quarter : tail + capacity;
+  const uint64_t quarter = thread.head + capacity / 4 + STEPSCOPE_MOST_SLOTS;
+  thread.room_until = quarter < tail + capacity ? quarter : tail + capacity;
   return 1;
 }

@@ -48,6 +48,7 @@ void WriterBell::wait_ns(int64_t most_ns) {
   const int64_t until_ns = monotonic_ns() + most_ns;
   const timespec until{until_ns / 1'000'000'000, until_ns % 1'000'000'000};
   ::sem_clockwait(&semaphore_, CLOCK_MONOTONIC, &until);
+  rung_.store(false, std::memory_order_relaxed);
 }
 
 std::string RecordingStatistics::to_json() const {

@@ -36,11 +36,15 @@ class WriterBell {
   WriterBell(const WriterBell&) = delete;
   WriterBell& operator=(const WriterBell&) = delete;
 
-  void ring() { ::sem_post(&semaphore_); }
+  // Once is enough until the writer has heard it: a full ring would ring at every record.
+  void ring() {
+    if (!rung_.exchange(true, std::memory_order_relaxed)) ::sem_post(&semaphore_);
+  }
   void wait_ns(int64_t most_ns);
 
  private:
   sem_t semaphore_{};
+  std::atomic<bool> rung_ = false;
 };
 
 struct RecorderOptions {

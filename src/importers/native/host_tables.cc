@@ -1,6 +1,7 @@
 #include "importers/native/host_tables.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <string>
 
@@ -39,6 +40,10 @@ RangeWord range_word(int64_t kind) {
 }  // namespace
 
 bool HostTables::read(const RawTable& table) {
+  if (table.name == "samples") {
+    read_samples(table);
+    return true;
+  }
   const bool with_values = table.name == "values";
   if (!with_values && table.name != "ranges") return false;
   const auto* kind = table.column("kind");
@@ -56,10 +61,39 @@ bool HostTables::read(const RawTable& table) {
   }
   const TrackId track = run_.thread_track(table.key);
   for (size_t row = 0; row < table.rows; ++row) {
+    if (with_values && (*kind)[row] == STEPSCOPE_STACK_NODE) {
+      stacks_.add_node((*value1)[row], (*value2)[row], (*name)[row]);
+      continue;
+    }
+    if (with_values && (*kind)[row] == STEPSCOPE_STACK) {
+      stacks_.add_sample((*value2)[row], run_.clock().ns((*start)[row]), (*value1)[row]);
+      ++records_;
+      continue;
+    }
     read_row(track, {(*kind)[row], (*start)[row], (*duration)[row], (*name)[row],
                      with_values ? (*value1)[row] : 0, with_values ? (*value2)[row] : 0});
   }
   return true;
+}
+
+// Series of the system source: the name is the key, values are the bits of a double.
+void HostTables::read_samples(const RawTable& table) {
+  const auto* when = table.column("when_ticks");
+  const auto* value = table.column("value");
+  if (when == nullptr || value == nullptr) {
+    run_.rank().quality.add(QualityCode::kUnparsableEvent, "columns are missing in table samples",
+                            static_cast<int64_t>(table.rows));
+    return;
+  }
+  const TrackId track = run_.counter_track(run_.name(table.key));
+  for (size_t row = 0; row < table.rows; ++row) {
+    CounterRecord counter;
+    counter.ts_ns = run_.clock().ns((*when)[row]);
+    counter.value = std::bit_cast<double>((*value)[row]);
+    counter.track = track;
+    run_.rank().counters.push_back(counter);
+  }
+  records_ += static_cast<int64_t>(table.rows);
 }
 
 void HostTables::read_row(TrackId track, const Row& row) {
@@ -156,6 +190,7 @@ uint32_t HostTables::operator_detail(const Row& row) {
 }
 
 void HostTables::finish(bool ended) {
+  stacks_.finish();
   RankBuilder& rank = run_.rank();
   std::stable_sort(steps_.begin(), steps_.end(),
                    [](const StepMark& a, const StepMark& b) { return a.ts_ns < b.ts_ns; });

@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "importers/native/raw_run.h"
+#include "importers/native/stack_samples.h"
 
 namespace stepscope {
 
 class HostTables {
  public:
-  explicit HostTables(RawRun& run) : run_(run) {}
+  explicit HostTables(RawRun& run) : run_(run), stacks_(run) {}
 
   // Whether the table is one of ours; its rows are taken then.
   bool read(const RawTable& table);
@@ -38,11 +39,13 @@ class HostTables {
     TrackId track;
   };
 
+  void read_samples(const RawTable& table);
   void read_row(TrackId track, const Row& row);
   void add_range(TrackId track, const Row& row, int64_t ts_ns);
   uint32_t operator_detail(const Row& row);
 
   RawRun& run_;
+  StackSamples stacks_;
   std::vector<StepMark> steps_;
   std::unordered_map<int64_t, OpDetail> known_args_;  // by the name id of the args text
   int64_t records_ = 0;

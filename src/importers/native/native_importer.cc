@@ -51,33 +51,33 @@ bool add_candidate(const Importer& importer, const std::string& path,
   return true;
 }
 
+std::string text_of(const nlohmann::json& json) {
+  if (json.is_string()) return json.get<std::string>();
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 // What the recording says about itself and about what it could not do.
 void read_notes(const RawRun& run, RankBuilder& rank) {
   nlohmann::json versions = nlohmann::json::object();
-  for (const char* const name :
-       {"recording", "environment", "options", "metadata", "cost", "end"}) {
-    for (const auto& json : run.notes(name)) versions[name] = json;
-  }
-  rank.info.versions_json = versions.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  const auto text = [](const nlohmann::json& json) {
-    return json.is_string() ? json.get<std::string>()
-                            : json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  };
-  for (const auto& json : run.notes("source_left_out"))
-    rank.quality.add(QualityCode::kSourceLeftOut, text(json));
-  for (const auto& json : run.notes("not_honoured")) {
-    if (json.is_array()) {
-      for (const auto& one : json) rank.quality.add(QualityCode::kNotHonoured, text(one));
+  for (const auto& [name, json] : run.notes()) {
+    if (name == "source_left_out") {
+      rank.quality.add(QualityCode::kSourceLeftOut,
+                       text_in(json, "source") + ": " + text_in(json, "why"));
+    } else if (name == "not_honoured" && json.is_object()) {
+      for (const auto& [option, why] : json.items())
+        rank.quality.add(QualityCode::kNotHonoured, option + ": " + text_of(why));
+    } else if (name == "recording" || name == "end") {
+      versions[name] = json;
     } else {
-      rank.quality.add(QualityCode::kNotHonoured, text(json));
+      versions["metadata"][name] = json;
     }
-  }
-  for (const auto& json : run.notes("end")) {
+    if (name != "end") continue;
     const int64_t lost = number_in(json, "not_recorded", 0);
     const std::string stopped_by = text_in(json, "stopped_by");
     if (lost > 0 || !stopped_by.empty())
       rank.quality.add(QualityCode::kDroppedRecords, stopped_by, std::max<int64_t>(lost, 1));
   }
+  rank.info.versions_json = text_of(versions);
 }
 
 void report_damage(const ChunkReader& reader, RankBuilder& rank) {
@@ -137,7 +137,7 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
       if (auto status = run.finish_learning(candidate.path); !status) return status;
       continue;
     }
-    host.finish(!run.notes("end").empty());
+    host.finish(run.has_note("end"));
     for (const auto& [table, rows] : unknown_tables)
       rank.quality.add(QualityCode::kUnknownCategory, "table " + table, rows);
     report_damage(*reader, rank);

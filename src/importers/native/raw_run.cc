@@ -1,5 +1,8 @@
 #include "importers/native/raw_run.h"
 
+#include <algorithm>
+#include <cstdlib>
+
 namespace stepscope {
 namespace {
 
@@ -113,12 +116,9 @@ TrackId RawRun::counter_track(StringId counter_name) {
   return id;
 }
 
-std::vector<nlohmann::json> RawRun::notes(std::string_view note_name) const {
-  std::vector<nlohmann::json> found;
-  for (const auto& [known, json] : notes_) {
-    if (known == note_name) found.push_back(json);
-  }
-  return found;
+bool RawRun::has_note(std::string_view note_name) const {
+  return std::any_of(notes_.begin(), notes_.end(),
+                     [&](const auto& note) { return note.first == note_name; });
 }
 
 }  // namespace stepscope

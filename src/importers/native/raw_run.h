@@ -37,8 +37,9 @@ class RawRun {
   TrackId thread_track(int64_t thread);
   // The lane of a counter.
   TrackId counter_track(StringId name);
-  // The notes of a name, in order.
-  std::vector<nlohmann::json> notes(std::string_view name) const;
+  // Names and values, in order.
+  const std::vector<std::pair<std::string, nlohmann::json>>& notes() const { return notes_; }
+  bool has_note(std::string_view name) const;
 
  private:
   RankBuilder& rank_;

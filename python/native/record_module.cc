@@ -1,0 +1,144 @@
+// stepscope._record: recording as Python sees it. Stands on the C functions of record.h alone, so
+// that Python, PyTorch's callbacks and C++ code of one process record into the same file.
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "python/native/stack_sampler.h"
+#include "stepscope/record.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace stepscope::python {
+namespace {
+
+// Unsigned numbers of the options; what is missing or of another type is 0, which means the
+// default.
+uint32_t number_in(const nb::dict& options, const char* key, double scale = 1) {
+  if (!options.contains(key)) return 0;
+  double value = 0;
+  if (!nb::try_cast(options[key], value) || !(value > 0)) return 0;
+  value *= scale;
+  return value < UINT32_MAX ? static_cast<uint32_t>(value) : UINT32_MAX;
+}
+
+nb::dict dict_in(const nb::dict& options, const char* key) {
+  nb::dict found;
+  if (options.contains(key)) nb::try_cast(options[key], found);
+  return found;
+}
+
+// One recording into one folder. After the constructor nothing raises.
+class Recording {
+ public:
+  Recording(const std::string& folder, const std::string& options_json) {
+    const nb::module_ json = nb::module_::import_("json");
+    const auto options = nb::cast<nb::dict>(json.attr("loads")(options_json));
+    const nb::dict sources = dict_in(options, "sources");
+    stepscope_options chosen{};
+    chosen.size = sizeof chosen;
+    chosen.rank = options.contains("rank") ? nb::cast<int64_t>(options["rank"]) : 0;
+    chosen.max_host_mb = number_in(options, "max_host_mb");
+    chosen.max_disk_mb = number_in(options, "max_disk_gb", 1024);
+    chosen.min_free_mb = number_in(options, "min_free_gb", 1024);
+    chosen.ring_kb = number_in(options, "ring_kb");
+    chosen.system_interval_ms = number_in(dict_in(sources, "system"), "interval_ms");
+    int failed = 0;
+    {
+      const nb::gil_scoped_release release;
+      failed = stepscope_start(folder.c_str(), &chosen);
+    }
+    if (failed != 0) throw std::runtime_error(stepscope_last_error());
+    active_ = true;
+    if (const nb::dict stacks = dict_in(sources, "python_stacks"); stacks.size() > 0) {
+      double interval_ms = 1;
+      nb::try_cast(stacks["interval_ms"], interval_ms);
+      sampler_ = StackSampler::start(interval_ms);
+    }
+    for (const auto& [key, value] : dict_in(options, "metadata"))
+      add_metadata(nb::cast<std::string>(key), nb::cast<std::string>(json.attr("dumps")(value)));
+  }
+
+  ~Recording() { stop(); }
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+  std::string stop() {
+    if (active_) {
+      active_ = false;
+      const nb::gil_scoped_release release;
+      if (sampler_ != nullptr) sampler_->stop();
+      sampler_.reset();
+      statistics_ = stepscope_stop();
+    }
+    return statistics_;
+  }
+
+  void add_metadata(const std::string& key, const std::string& json) const {
+    if (active_) stepscope_metadata(key.c_str(), json.c_str());
+  }
+
+  bool active() const { return active_; }
+
+ private:
+  bool active_ = false;
+  std::shared_ptr<StackSampler> sampler_;
+  std::string statistics_ = "{}";
+};
+
+// A named range around a block. The same object may be entered again inside itself.
+class Range {
+ public:
+  explicit Range(const std::string& name) : name_(stepscope_name(name.data(), name.size())) {}
+
+  void enter() { starts_.push_back(stepscope_is_recording() ? stepscope_ticks() : 0); }
+  void exit() {
+    if (starts_.empty()) return;
+    const uint64_t start = starts_.back();
+    starts_.pop_back();
+    if (start != 0) stepscope_range(start, STEPSCOPE_USER, name_);
+  }
+
+ private:
+  uint32_t name_;
+  std::vector<uint64_t> starts_;
+};
+
+uint32_t name_of(const std::string& text) { return stepscope_name(text.data(), text.size()); }
+
+}  // namespace
+
+NB_MODULE(_record, module) {
+  module.doc() = "Recording into a file that stepscope.open() reads.";
+  nb::class_<Recording>(module, "Recording")
+      .def(nb::init<const std::string&, const std::string&>(), "folder"_a, "options"_a = "{}")
+      .def("stop", &Recording::stop)
+      .def("add_metadata", &Recording::add_metadata, "key"_a, "json_value"_a)
+      .def_prop_ro("active", &Recording::active);
+  nb::class_<Range>(module, "record_function")
+      .def(nb::init<const std::string&>(), "name"_a)
+      .def("__enter__",
+           [](nb::handle_t<Range> self) {
+             nb::cast<Range&>(self).enter();
+             return nb::borrow(self);
+           })
+      .def("__exit__", [](Range& range, const nb::args&) { range.exit(); })
+      .def("__call__", [](nb::handle_t<Range> self, const nb::object& function) {
+        return nb::module_::import_("stepscope._decorate").attr("recorded")(self, function);
+      });
+  module.def("is_recording", [] { return stepscope_is_recording() != 0; });
+  module.def("step", &stepscope_step, "number"_a);
+  module.def("end_step", &stepscope_end_step);
+  module.def("mark", [](const std::string& name) { stepscope_mark(name_of(name)); }, "name"_a);
+  module.def(
+      "counter",
+      [](const std::string& name, double value) { stepscope_counter(name_of(name), value); },
+      "name"_a, "value"_a);
+}
+
+}  // namespace stepscope::python

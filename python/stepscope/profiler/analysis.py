@@ -1,0 +1,127 @@
+"""Makes recorded runs ready to be looked at.
+
+It happens in a process of its own at low priority, so that its memory, its threads and its crashes
+are not those of the training program. Today it imports a run; the files of ASCEND_PROFILER_OUTPUT
+are to come from there as well.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from stepscope.profiler._checks import boolean
+from stepscope.profiler._log import logger
+
+_PROGRAM = "from stepscope.profiler.analysis import main; main()"
+_NICENESS = 10
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How to analyse; for the writers of files."""
+
+    pretty: bool = False
+    step_list: tuple[int, ...] | None = None
+    data_simplification: bool = True
+
+
+def choose(
+    pretty: object = False, step_list: object = None, data_simplification: object = True
+) -> Choices:
+    """Checks what a caller chose; wrong values are replaced, with a line in the log."""
+    chosen = {"pretty": False, "data_simplification": True}
+    for name, value in (("pretty", pretty), ("data_simplification", data_simplification)):
+        try:
+            chosen[name] = boolean(value)
+        except TypeError as error:
+            logger.warning("%s must be %s, not %r: reset to %r", name, error, value, chosen[name])
+    steps: tuple[int, ...] | None = None
+    if step_list is not None:
+        try:
+            steps = _consecutive(step_list)
+        except ValueError as error:
+            logger.error("step_list must be %s, not %r: reset to all steps", error, step_list)
+    return Choices(chosen["pretty"], steps, chosen["data_simplification"])
+
+
+def _consecutive(value: object) -> tuple[int, ...]:
+    if isinstance(value, list) and value and all(type(item) is int for item in value):
+        steps = sorted(value)
+        if steps == list(range(steps[0], steps[0] + len(steps))):
+            return tuple(steps)
+    raise ValueError("a list of consecutive step numbers")
+
+
+class Analyses:
+    """Analysis processes, started one after the other."""
+
+    def __init__(self) -> None:
+        self._running: list[tuple[Path, subprocess.Popen[str]]] = []
+
+    def start(self, directory: Path, choices: Choices) -> None:
+        self._report([job for job in self._running if job[1].poll() is not None])
+        if importlib.util.find_spec("stepscope._native") is None:
+            logger.info("%s is recorded; this installation cannot analyse it", directory)
+            return
+        environment = {**os.environ, "PYTHONSAFEPATH": "1"}
+        for name in ("STEPSCOPE_OPTIONS", "MS_PROFILER_OPTIONS"):
+            environment.pop(name, None)  # it must not record itself
+        process = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM, str(directory), json.dumps(asdict(choices))],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._running.append((directory, process))
+
+    def run(self, directories: Iterable[Path], choices: Choices, at_once: int = 1) -> None:
+        """Analyses directories, several at a time, and waits for all of them."""
+        for directory in directories:
+            if len(self._running) >= at_once:
+                self._report(self._running[:1])
+            self.start(directory, choices)
+        self.finish()
+
+    def finish(self) -> None:
+        self._report(list(self._running))
+
+    def _report(self, jobs: Iterable[tuple[Path, subprocess.Popen[str]]]) -> None:
+        for job in jobs:
+            self._running.remove(job)
+            directory, process = job
+            _, message = process.communicate()
+            if process.returncode:
+                logger.error(
+                    "%s could not be analysed; its raw data are complete, and stepscope.open() "
+                    "tries again. %s",
+                    directory,
+                    message.strip() or f"The process ended with {process.returncode}.",
+                )
+            else:
+                logger.info("%s is ready: stepscope.open(%r)", directory, str(directory))
+
+
+#: Those that training does not wait for. They may outlive their profiler, not the program.
+background = Analyses()
+
+
+def main() -> None:
+    """The analysis process: arguments are a run directory and its Choices as JSON."""
+    os.nice(_NICENESS)
+    import stepscope
+
+    warnings.simplefilter("ignore", stepscope.StepscopeWarning)
+    try:
+        stepscope.open(sys.argv[1]).close()
+    except stepscope.StepscopeError as error:
+        sys.exit(str(error))

@@ -1,0 +1,86 @@
+"""What this machine and this version can record of what was asked for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from stepscope.profiler.enums import ProfilerActivity
+from stepscope.profiler.parameters import Parameters, plain
+
+_SYSTEM_INTERVAL_MS = 1000
+_STACK_INTERVAL_MS = 1
+
+_NPU_ONLY = ("aic_metrics", "l2_cache", "hbm_ddr", "pcie", "sys_io", "sys_interconnection")
+# These come with the hooks into the frameworks.
+_NOT_YET = ("record_shapes", "data_process", "parallel_strategy", "profile_memory")
+
+
+def present(devices: Path = Path("/dev")) -> frozenset[ProfilerActivity]:
+    """The kinds of device that this process may use. Looks at file names only: no driver wakes."""
+    found = {ProfilerActivity.CPU}
+    if (devices / "nvidiactl").exists() and not _hidden("CUDA_VISIBLE_DEVICES"):
+        found.add(ProfilerActivity.GPU)
+    if any(devices.glob("davinci[0-9]*")) and not _hidden("ASCEND_RT_VISIBLE_DEVICES"):
+        found.add(ProfilerActivity.NPU)
+    return frozenset(found)
+
+
+def _hidden(variable: str) -> bool:
+    return os.environ.get(variable, "0").strip() in ("", "-1")
+
+
+def default_parameters(found: frozenset[ProfilerActivity]) -> Parameters:
+    """MindSpore's defaults, which name the NPU; on a machine with GPUs alone, the GPU."""
+    if ProfilerActivity.GPU in found and ProfilerActivity.NPU not in found:
+        return Parameters(activities=(ProfilerActivity.CPU, ProfilerActivity.GPU))
+    return Parameters()
+
+
+def sources(p: Parameters, found: frozenset[ProfilerActivity]) -> dict[str, dict[str, Any]]:
+    """What to switch on, in the collector's words."""
+    chosen: dict[str, dict[str, Any]] = {"system": {"interval_ms": _SYSTEM_INTERVAL_MS}}
+    if p.host_sys:
+        chosen["system"]["groups"] = plain(p.host_sys)
+    if p.with_stack and ProfilerActivity.CPU in p.activities:
+        chosen["python_stacks"] = {"interval_ms": _STACK_INTERVAL_MS}
+    level = p.profiler_level.value
+    if _uses(ProfilerActivity.GPU, p, found):
+        chosen["gpu"] = {"level": level, "sync": p.sync_enable}
+    if _uses(ProfilerActivity.NPU, p, found):
+        asked = {name: plain(getattr(p, name)) for name in _NPU_ONLY}
+        chosen["npu"] = {"level": level, **asked}
+    return chosen
+
+
+def not_honoured(p: Parameters, found: frozenset[ProfilerActivity]) -> dict[str, str]:
+    """Parameters that the caller gave and that have no effect here, with the reason."""
+    reasons: dict[str, str] = {}
+    missing = [kind.value for kind in p.activities if kind not in found]
+    if missing:
+        reasons["activities"] = f"this machine has no {' and no '.join(missing)}"
+    if not _uses(ProfilerActivity.NPU, p, found):
+        reasons.update(dict.fromkeys(_NPU_ONLY, "only an Ascend NPU has these counters"))
+        if not _uses(ProfilerActivity.GPU, p, found):
+            reasons["profiler_level"] = "levels choose what a device records, and none is recorded"
+    if not _uses(ProfilerActivity.GPU, p, found):
+        reasons["sync_enable"] = "it chooses how GPU operators are timed, and no GPU is recorded"
+    if ProfilerActivity.CPU not in p.activities:
+        reasons["with_stack"] = "stacks need ProfilerActivity.CPU"
+    reasons.update(dict.fromkeys(_NOT_YET, "this version has no source for it"))
+    usual = default_parameters(found)
+    return {
+        name: reason
+        for name, reason in reasons.items()
+        if name in p.asked and (name == "activities" or getattr(p, name) != getattr(usual, name))
+    }
+
+
+def records_nothing(p: Parameters, found: frozenset[ProfilerActivity]) -> bool:
+    return not any(_uses(kind, p, found) for kind in ProfilerActivity)
+
+
+def _uses(kind: ProfilerActivity, p: Parameters, found: frozenset[ProfilerActivity]) -> bool:
+    # LevelNone keeps the device's marks and drops its operators: still a use of the device.
+    return kind in p.activities and kind in found

@@ -1,0 +1,145 @@
+"""Profiling a program without touching it: MS_PROFILER_OPTIONS, or STEPSCOPE_OPTIONS.
+
+Both hold a JSON object with the parameters of ``Profiler`` and ``start``, and are read when
+stepscope is imported. Recording ends with the program. The options of all generations of MindSpore
+are understood.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from enum import Enum
+from typing import Any
+
+from stepscope.profiler._log import guarded, logger
+from stepscope.profiler.devices import default_parameters, present
+from stepscope.profiler.enums import (
+    AicoreMetrics,
+    ExportType,
+    HostSystem,
+    ProfilerActivity,
+    ProfilerLevel,
+)
+from stepscope.profiler.handlers import tensorboard_trace_handler
+from stepscope.profiler.parameters import resolve
+from stepscope.profiler.session import Session
+
+_VARIABLES = ("STEPSCOPE_OPTIONS", "MS_PROFILER_OPTIONS")
+
+# What the numbers of aicore_metrics meant before it was an enumeration; -1 was none.
+_METRICS = (
+    AicoreMetrics.ArithmeticUtilization,
+    AicoreMetrics.PipeUtilization,
+    AicoreMetrics.Memory,
+    AicoreMetrics.MemoryL0,
+    AicoreMetrics.ResourceConflictRatio,
+    AicoreMetrics.MemoryUB,
+    AicoreMetrics.L2Cache,
+    AicoreMetrics.AiCoreNone,
+)
+_ENUMS: dict[str, type[Enum]] = {
+    "activities": ProfilerActivity,
+    "profiler_level": ProfilerLevel,
+    "aic_metrics": AicoreMetrics,
+    "aicore_metrics": AicoreMetrics,
+    "host_sys": HostSystem,
+    "export_type": ExportType,
+}
+_NOT_HERE = ("start", "schedule", "on_trace_ready")
+
+
+class EnvProfiler:
+    """The profiler that the environment asked for; there is at most one."""
+
+    _session: Session | None = None
+
+    @classmethod
+    def start(cls) -> None:
+        """Starts recording if the environment says so. Never raises."""
+        with guarded("EnvProfiler.start"):
+            options = _read()
+            if not options or not _says_start(options) or cls._session:
+                return
+            # parent_process() is not set yet while a spawned process imports its modules.
+            if multiprocessing.current_process().name != "MainProcess":
+                logger.info("helper processes are not recorded, only the one that made them")
+                return
+            defaults = default_parameters(present())
+            # In the environment, unlike in a call, the documentation has these on.
+            defaults = replace(defaults, data_process=True, parallel_strategy=True)
+            given = {**translated(options), "on_trace_ready": tensorboard_trace_handler()}
+            cls._session = _EnvironmentSession(resolve(given, defaults))
+
+    @classmethod
+    def analyse(cls) -> None:
+        """Ends the recording before the program does."""
+        session, cls._session = cls._session, None
+        if session:
+            session.stop()
+
+
+class _EnvironmentSession(Session):
+    @property
+    def _name(self) -> str:
+        return "EnvProfiler"
+
+    def stop_at_exit(self) -> None:
+        self.stop()  # as intended, so nothing to warn of
+
+
+def _read() -> dict[str, Any]:
+    name = next((name for name in _VARIABLES if os.environ.get(name)), None)
+    if name is None:
+        return {}
+    try:
+        options = json.loads(os.environ[name])
+    except ValueError as error:
+        logger.error("%s is not JSON, nothing is recorded: %s", name, error)
+        return {}
+    if isinstance(options, dict) and options:
+        return options
+    logger.error("%s must be a JSON object with options, nothing is recorded", name)
+    return {}
+
+
+def _says_start(options: Mapping[str, Any]) -> bool:
+    for name, default in (("start", False), ("start_profile", True)):
+        value = options.get(name, default)
+        if not isinstance(value, bool):
+            logger.warning("%s must be true or false, not %r: nothing is recorded", name, value)
+        if value is not True:
+            return False
+    return True
+
+
+def translated(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as a caller of ``Profiler`` would give them; what is wrong is left as it is, for the
+    checks to complain about."""
+    given = {name: value for name, value in options.items() if name not in _NOT_HERE}
+    metrics = given.get("aicore_metrics")
+    if type(metrics) is int and -1 <= metrics < len(_METRICS) - 1:
+        given["aicore_metrics"] = _METRICS[metrics]
+        if metrics >= 0:  # there were no levels then; now counters need one
+            given.setdefault("profiler_level", "Level1")
+    if given.pop("profile_communication", None) is True:
+        given.setdefault("profiler_level", "Level1")
+    if given.pop("op_time", None) is False:
+        given.setdefault("activities", ["CPU"])
+    # Null, "time" and "all" chose how much of the host is recorded: here, all of it.
+    given.pop("profile_framework", None)
+    for name, kind in _ENUMS.items():
+        if name in given:
+            given[name] = _members(kind, given[name])
+    return given
+
+
+def _members(kind: type[Enum], value: object) -> object:
+    """The members that texts name, by value or by name."""
+    if isinstance(value, list):
+        return [_members(kind, item) for item in value]
+    named = (item for item in kind if value in (item.value, item.name))
+    return next(named, value)

@@ -1,0 +1,94 @@
+"""Marks and ranges that a program sets itself, in domains that a profiler can choose from.
+
+They are recorded where ``mstx=True`` was asked for, on any device.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from typing import TYPE_CHECKING
+
+from stepscope.profiler._log import Once, guarded
+
+if TYPE_CHECKING:
+    from stepscope._record import record_function
+    from stepscope.profiler.parameters import Parameters
+
+_DEFAULT = "default"
+
+
+class mstx:  # noqa: N801, MindSpore's name
+    """``mark``, ``range_start`` and ``range_end``; as the collector, one for the process."""
+
+    enable = False
+    _include: tuple[str, ...] = ()
+    _exclude: tuple[str, ...] = ()
+    _ids = itertools.count(1)
+    _ranges: dict[int, record_function] = {}  # noqa: RUF012, typed for 3.9
+    _once = Once()
+
+    @staticmethod
+    def mark(message: str, stream: object = None, domain: str = _DEFAULT) -> None:
+        """Records a moment."""
+        with guarded("mstx.mark", mstx._once):
+            if mstx._takes(message, stream, domain):
+                from stepscope import _record
+
+                _record.mark(_name(message, domain))
+
+    @staticmethod
+    def range_start(message: str, stream: object = None, domain: str = _DEFAULT) -> int:
+        """Begins a range; returns what ``range_end`` wants, 0 where it is not recorded."""
+        with guarded("mstx.range_start", mstx._once):
+            if mstx._takes(message, stream, domain):
+                from stepscope import _record
+
+                opened = _record.record_function(_name(message, domain))
+                opened.__enter__()
+                number = next(mstx._ids)
+                mstx._ranges[number] = opened
+                return number
+        return 0
+
+    @staticmethod
+    def range_end(range_id: int, domain: str = _DEFAULT) -> None:
+        """Ends a range."""
+        with guarded("mstx.range_end", mstx._once):
+            if isinstance(range_id, bool) or not isinstance(range_id, int) or range_id < 0:
+                text = f"mstx: range_id must be what range_start returned, not {range_id!r}"
+                mstx._once.log(logging.WARNING, text)
+                return
+            opened = mstx._ranges.pop(range_id, None)
+            if opened:
+                opened.__exit__(None, None, None)
+
+    @staticmethod
+    def open(parameters: Parameters) -> None:
+        """A recording has started."""
+        mstx.enable = parameters.mstx
+        mstx._include = parameters.mstx_domain_include
+        mstx._exclude = parameters.mstx_domain_exclude
+
+    @staticmethod
+    def close() -> None:
+        mstx.enable = False
+        mstx._ranges.clear()
+
+    @staticmethod
+    def _takes(message: object, stream: object, domain: object) -> bool:
+        for name, value in (("message", message), ("domain", domain)):
+            if not isinstance(value, str) or not value:
+                text = f"mstx: {name} must be a text, not {value!r}: nothing is recorded"
+                mstx._once.log(logging.WARNING, text)
+                return False
+        if stream is not None:
+            text = "mstx: a message with a stream is recorded on the host only"
+            mstx._once.log(logging.WARNING, text)
+        if mstx._include:
+            return mstx.enable and domain in mstx._include
+        return mstx.enable and domain not in mstx._exclude
+
+
+def _name(message: str, domain: str) -> str:
+    return message if domain == _DEFAULT else f"{domain}: {message}"

@@ -1,0 +1,115 @@
+"""One window of recording: a run directory, and the native recording that fills it."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+from stepscope import _record
+from stepscope.profiler import cost, devices
+from stepscope.profiler._log import logger
+from stepscope.profiler.metadata import Metadata
+from stepscope.profiler.parameters import Parameters
+from stepscope.profiler.ranks import find_place
+from stepscope.profiler.run_directory import RAW_FOLDER, RunDirectory
+
+_NOT_KNOWN = "not known"
+
+
+class Window:
+    """Records from construction to ``stop``."""
+
+    def __init__(
+        self, parent: Path, worker: str | None, parameters: Parameters, metadata: Metadata
+    ) -> None:
+        if _record.is_recording():  # before a directory is made for nothing
+            raise RuntimeError(
+                "this process is being recorded already, by another profiler; stop that one first"
+            )
+        self._parameters = parameters
+        self._metadata = metadata
+        self._place = find_place()
+        self._statistics: dict[str, Any] = {}
+        found = devices.present()
+        sources = devices.sources(parameters, found)
+        self.not_honoured = devices.not_honoured(parameters, found)
+        logger.info("recording starts: %s", cost.estimated(sources, parameters))
+        self._directory = RunDirectory(parent, worker)
+        self.path = self._directory.path
+        try:
+            # Written now as well as at the end: a killed program leaves a run that can be read.
+            self._write()
+            self._recording = _record.Recording(str(self.path / RAW_FOLDER), self._options(sources))
+        except BaseException:
+            self._directory.remove()
+            raise
+
+    def step(self, number: int) -> None:
+        """Ends the open step range, if any, and opens the next one."""
+        _record.step(number)
+
+    def stop(self) -> None:
+        if self._statistics:
+            return
+        _record.end_step()
+        self._statistics = json.loads(self._recording.stop())
+        logger.info("recorded %s", cost.measured(self._statistics))
+        missing = cost.lost(self._statistics)
+        if missing:
+            logger.warning("%s is not complete: %s", self.path, missing)
+
+    def finalise(self) -> None:
+        self._write()
+
+    def discard(self) -> None:
+        self._directory.remove()
+
+    def add_metadata(self, key: str) -> None:
+        """Hands a pair that was added during the window to the recording."""
+        self._recording.add_metadata(key, json.dumps(self._metadata.pairs()[key]))
+
+    def _options(self, sources: dict[str, dict[str, Any]]) -> str:
+        place = self._place
+        about = {
+            **self._pairs(),
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "world_size": place.world_size,
+            "python": sys.version.split()[0],
+            "parameters": self._parameters.effective(),
+        }
+        return json.dumps(
+            {
+                "rank": place.rank,
+                **self._parameters.budget,
+                "sources": sources,
+                "metadata": about,
+            }
+        )
+
+    def _pairs(self) -> dict[str, Any]:
+        pairs = self._metadata.pairs()
+        if self.not_honoured:
+            pairs["not_honoured"] = self.not_honoured
+        return pairs
+
+    def _write(self) -> None:
+        place, mindspore = self._place, sys.modules.get("mindspore")
+        info = {
+            "profiler_parameters": self._parameters.effective(),
+            "ms_profiler_info": {"rank_id": str(place.rank), "device_id": str(place.device)},
+            "cann_profiler_info": {},
+            "analysis_cost_time": {},
+            "ms_version": getattr(mindspore, "__version__", _NOT_KNOWN),
+            "cann_version": _NOT_KNOWN,
+            "jit_level": "",
+            "stepscope": {"budget": self._parameters.budget, "recorded": self._statistics},
+        }
+        self._directory.write(f"profiler_info_{place.rank}.json", info, indent=4)
+        pairs = self._pairs()
+        if pairs:
+            self._directory.write("profiler_metadata.json", pairs)

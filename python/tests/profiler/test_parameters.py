@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any, Callable
+
+import pytest
+from stepscope import StepscopeWarning
+from stepscope.profiler import (
+    AicoreMetrics,
+    ExportType,
+    HostSystem,
+    Profiler,
+    ProfilerActivity,
+    ProfilerLevel,
+    _ExperimentalConfig,
+    profile,
+    schedule,
+)
+from stepscope.profiler.devices import default_parameters, not_honoured, present, sources
+from stepscope.profiler.parameters import Parameters, resolve
+
+BOOLS = [name for name, value in vars(Parameters()).items() if isinstance(value, bool)]
+CPU, NPU, GPU = ProfilerActivity.CPU, ProfilerActivity.NPU, ProfilerActivity.GPU
+
+
+def effective(**options: Any) -> dict[str, Any]:
+    return Profiler(start_profile=False, **options).effective_parameters()
+
+
+@pytest.mark.parametrize("name", sorted({*BOOLS} - {"start_profile"}))
+def test_booleans(name: str, said: Callable[[], list[str]]) -> None:
+    default = getattr(Parameters(), name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StepscopeWarning)  # some are deprecated
+        for value in (True, False):
+            assert effective(**{name: value})[name] is value
+        assert effective(**{name: None})[name] is default
+    assert said() == []
+    for wrong in (0, 1, "True", []):
+        assert effective(**{name: wrong})[name] is default
+        assert said() == [
+            f"WARNING {name} must be True or False, not {wrong!r}: reset to {default!r}"
+        ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kept", "complains"),
+    [
+        ("activities", [CPU, CPU], ["CPU"], False),
+        ("activities", [], [], False),
+        ("activities", (CPU,), ["CPU", "NPU"], True),
+        ("activities", ["CPU"], ["CPU", "NPU"], True),
+        ("activities", CPU, ["CPU", "NPU"], True),
+        ("profiler_level", "Level1", "Level0", True),
+        ("aic_metrics", 2, "None", True),
+        ("export_type", "db", ["db"], False),
+        ("export_type", ExportType.Db, ["db"], False),
+        ("export_type", [], ["text"], False),
+        ("export_type", ["db"], ["text"], True),
+        ("export_type", "xml", ["text"], True),
+        ("host_sys", [HostSystem.MEM], ["mem"], False),
+        ("host_sys", ["mem"], [], True),
+        ("output_path", 5, "./data", True),
+        ("output_path", "a/b", "a/b", False),
+        ("schedule", 5, schedule(wait=0, active=1).to_dict(), True),
+        ("max_disk_gb", -1, None, True),
+    ],
+)
+def test_values(
+    name: str, value: object, kept: object, complains: bool, said: Callable[[], list[str]]
+) -> None:
+    said()
+    assert effective(**{name: value}).get(name) == kept
+    lines = said()
+    assert len(lines) == complains
+    assert all(line.startswith(f"WARNING {name} must be ") for line in lines)
+
+
+def test_wrong_callbacks(said: Callable[[], list[str]]) -> None:
+    for kind in (Profiler, profile):
+        kind(start_profile=False, on_trace_ready=5)  # type: ignore[arg-type]
+        assert said() == ["WARNING on_trace_ready must be a function, not 5: reset to None"]
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        (dict(profiler_level=ProfilerLevel.LevelNone), dict(profiler_level="Level0")),
+        (dict(aic_metrics=AicoreMetrics.Memory), dict(aic_metrics="None")),
+        (dict(profiler_level=ProfilerLevel.Level1), dict(aic_metrics="PipeUtilization")),
+        (dict(record_shapes=True, activities=[NPU]), dict(record_shapes=False)),
+        (dict(mstx_domain_include=["a"]), dict(mstx_domain_include=[])),
+        (
+            dict(mstx=True, mstx_domain_include=["a", "a"], mstx_domain_exclude=["b"]),
+            dict(mstx_domain_include=["a"], mstx_domain_exclude=[]),
+        ),
+        (
+            dict(schedule=schedule(wait=0, warmup=1, active=1), data_process=True),
+            dict(data_process=False, is_set_schedule=True),
+        ),
+    ],
+)
+def test_contradictions_are_settled(options: dict[str, Any], kept: dict[str, Any]) -> None:
+    with pytest.warns(StepscopeWarning, match="reset|will be set to") as caught:
+        found = effective(**options)
+    assert {name: found[name] for name in kept} == kept
+    assert caught[0].filename == __file__  # the line to change, not one of ours
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_goes_together_is_left_alone() -> None:
+    found = effective(profiler_level=ProfilerLevel.Level2, aicore_metrics=AicoreMetrics.L2Cache)
+    assert (found["profiler_level"], found["aic_metrics"]) == ("Level2", "L2Cache")
+    assert effective(profiler_level=ProfilerLevel.LevelNone, mstx=True)["mstx"] is True
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["profile_communication", "op_time", "profile_framework", "host_stack", "timeline_limit"],
+)
+def test_retired_names(name: str) -> None:
+    with pytest.warns(StepscopeWarning, match=f"{name} is deprecated"):
+        effective(**{name: True})
+
+
+def test_unknown_names() -> None:
+    with pytest.warns(StepscopeWarning, match="no parameter with_stak.*nearest: with_stack"):
+        effective(with_stak=True)
+    with pytest.warns(StepscopeWarning, match="no parameter foo, it is ignored$"):
+        effective(foo=True)
+    with pytest.raises(TypeError):
+        profile(start_profile=False, foo=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError):
+        Profiler(True)  # type: ignore[misc]
+
+
+def test_experimental_config(said: Callable[[], list[str]]) -> None:
+    config = _ExperimentalConfig(mstx=True, export_type=[ExportType.Db])
+    config.l2_cache = True
+    found = profile(start_profile=False, experimental_config=config).effective_parameters()
+    assert (found["mstx"], found["export_type"], found["l2_cache"]) == (True, ["db"], True)
+    profile(start_profile=False, experimental_config=5)  # type: ignore[arg-type]
+    assert "experimental_config must be an _ExperimentalConfig" in said()[0]
+
+
+def test_devices_are_found_by_their_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert present(tmp_path) == {CPU}
+    (tmp_path / "nvidiactl").touch()
+    (tmp_path / "davinci0").touch()
+    assert present(tmp_path) == {CPU}  # hidden from this process, see conftest.py
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+    assert present(tmp_path) == {CPU, GPU}
+    monkeypatch.setenv("ASCEND_RT_VISIBLE_DEVICES", "0,1")
+    assert present(tmp_path) == {CPU, GPU, NPU}
+
+
+def test_sources_are_those_asked_for_and_present() -> None:
+    host, nvidia = frozenset({CPU}), frozenset({CPU, GPU})
+    assert set(sources(Parameters(), host)) == {"system"}
+    assert set(sources(default_parameters(nvidia), nvidia)) == {"system", "gpu"}
+    assert set(sources(Parameters(with_stack=True), host)) == {"system", "python_stacks"}
+    assert set(sources(Parameters(activities=(NPU,), with_stack=True), host)) == {"system"}
+    assert set(sources(Parameters(), frozenset({CPU, NPU}))) == {"system", "npu"}
+
+
+def test_what_cannot_be_honoured_is_said() -> None:
+    host = frozenset({CPU})
+    assert not_honoured(resolve({}), host) == {}
+    asked = {"activities": [CPU, GPU], "l2_cache": True, "sync_enable": False, "mstx": True}
+    assert list(not_honoured(resolve(asked), host)) == ["activities", "l2_cache", "sync_enable"]
+    assert list(not_honoured(resolve(asked), host | {GPU})) == ["l2_cache"]

@@ -1,0 +1,273 @@
+"""Calls in every order: what is recorded, what is said, and that nothing raises."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any, Callable
+
+import pytest
+from stepscope import _record
+from stepscope.profiler import (
+    Profiler,
+    ProfilerAction,
+    ProfilerActivity,
+    _ExperimentalConfig,
+    analysis,
+    mstx,
+    profile,
+    schedule,
+    tensor_board_trace_handler,
+    tensorboard_trace_handler,
+)
+
+CPU = [ProfilerActivity.CPU]
+Runs = Callable[..., list[Path]]
+Calls = Callable[[Path], list[str]]
+Said = Callable[[], list[str]]
+
+
+def train(profiler: Any, steps: int) -> None:
+    for _ in range(steps):
+        time.sleep(0.0005)
+        profiler.step()
+
+
+def test_steps_of_every_cycle(runs: Runs, calls: Calls) -> None:
+    plan = schedule(skip_first=1, wait=1, warmup=1, active=2, repeat=2)
+    with profile(activities=CPU, schedule=plan) as profiler:
+        train(profiler, 12)
+    steps = [[call for call in calls(run) if "#" in call] for run in runs()]
+    assert steps == [
+        ["ProfilerStep#3", "ProfilerStep#4"],
+        ["ProfilerStep#7", "ProfilerStep#8"],
+    ]
+
+
+def test_wrong_order_is_logged(said: Said, runs: Runs) -> None:
+    profiler = Profiler(activities=CPU, start_profile=False)
+    profiler.stop()
+    profiler.step()
+    profiler.analyse()
+    profiler.start()
+    profiler.start()
+    profiler.stop()
+    profiler.stop()
+    assert [line.split(":")[0] for line in said()] == [
+        "ERROR Profiler.stop()",
+        "ERROR Profiler.step()",
+        "WARNING Profiler.analyse()",
+        "WARNING Profiler.start()",
+        "ERROR Profiler.stop()",
+    ]
+    assert len(runs()) == 1
+
+
+def test_each_step_complains_once_for_all(said: Said) -> None:
+    with Profiler(activities=CPU) as profiler:
+        train(profiler, 5)
+    assert len(said()) == 1
+
+
+def test_second_profiler_is_refused(said: Said, runs: Runs) -> None:
+    with profile(activities=CPU, on_trace_ready=tensorboard_trace_handler("a")):
+        with profile(activities=CPU, on_trace_ready=tensorboard_trace_handler("b")):
+            assert "another profiler" in said()[-1]
+        assert _record.is_recording()
+    assert (len(runs("a")), len(runs("b"))) == (1, 0)
+
+
+def test_each_segment_has_its_directory(runs: Runs) -> None:
+    profiler = Profiler(activities=CPU, start_profile=False)
+    for _ in range(2):
+        profiler.start()
+        profiler.stop()
+    assert len(runs()) == 2
+
+
+def test_unfinished_warm_up_and_idle_window_leave_nothing(runs: Runs) -> None:
+    with profile(activities=CPU, schedule=schedule(wait=0, warmup=3, active=2)) as profiler:
+        train(profiler, 1)
+    assert runs() == []
+    with profile(activities=CPU, schedule=schedule(wait=0, warmup=1, active=1)) as profiler:
+        train(profiler, 5)
+    assert len(runs()) == 2
+
+
+def test_last_step_of_a_loop_that_steps_first_is_kept(runs: Runs, calls: Calls) -> None:
+    with profile(activities=CPU, schedule=schedule(wait=0, warmup=1, active=1)) as profiler:
+        profiler.step()
+        sum(range(100_000))
+    assert calls(runs()[0]) == ["ProfilerStep#1", "end of step"]
+
+
+def test_function_as_schedule(runs: Runs, said: Said) -> None:
+    plan = [ProfilerAction.NONE, ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE]
+    for kind in (Profiler, profile):
+        with kind(
+            activities=CPU,
+            schedule=lambda step: plan[step] if step < len(plan) else ProfilerAction.NONE,
+        ) as profiler:
+            train(profiler, 4)
+    assert (len(runs()), said()) == (2, [])
+
+
+def test_wrong_function_as_schedule(said: Said) -> None:
+    with profile(schedule=lambda step: 7 // (step - 2)) as profiler:  # type: ignore[arg-type,return-value]
+        train(profiler, 5)
+    assert [line.split(":")[0] for line in said()] == [
+        "ERROR the schedule must return a ProfilerAction",
+        "ERROR Call to profile.step failed",
+    ]
+
+
+@pytest.mark.parametrize("form", ["one", "none", "any"])
+def test_handlers_get_what_they_take(form: str) -> None:
+    got: list[tuple[Any, ...]] = []
+    handlers: dict[str, Callable[..., object]] = {
+        "one": lambda profiler: got.append((profiler,)),
+        "none": lambda: got.append(()),
+        "any": lambda *all: got.append(all),
+    }
+    profiler = profile(activities=CPU, on_trace_ready=handlers[form])
+    profiler.stop()
+    assert got == [() if form == "none" else (profiler,)]
+
+
+def test_handler_that_raises(said: Said, runs: Runs) -> None:
+    def handler() -> None:
+        raise ValueError("in handler")
+
+    plan = schedule(wait=0, warmup=1, active=1, repeat=2)
+    with profile(activities=CPU, schedule=plan, on_trace_ready=handler) as profiler:
+        train(profiler, 5)
+    assert len([line for line in said() if "on_trace_ready failed" in line]) == 2
+    assert len(runs()) == 2
+
+
+@pytest.mark.parametrize("handler", [tensorboard_trace_handler, tensor_board_trace_handler])
+def test_every_spelling_of_the_trace_handler(
+    handler: Any, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    analysed: list[Path] = []
+    monkeypatch.setattr(
+        analysis.Analyses, "start", lambda self, directory, choices: analysed.append(directory)
+    )
+    for given in (handler, handler(), handler("o", worker_name="w1")):
+        profile(activities=CPU, on_trace_ready=given).stop()
+    profile(activities=CPU, on_trace_ready=handler("not", analyse_flag=False)).stop()
+    assert (len(runs()), len(runs("o")), len(runs("not"))) == (2, 1, 1)
+    assert analysed == [*runs(), *runs("o")]
+    assert analysed[-1].name.startswith("w1_")
+
+
+def test_handler_may_call_analyse(monkeypatch: pytest.MonkeyPatch, said: Said, runs: Runs) -> None:
+    analysed: list[Path] = []
+    monkeypatch.setattr(
+        analysis.Analyses, "start", lambda self, directory, choices: analysed.append(directory)
+    )
+    for kind in (Profiler, profile):
+        plan = schedule(wait=0, warmup=1, active=1, repeat=1)
+        with kind(
+            activities=CPU, schedule=plan, on_trace_ready=lambda prof: prof.analyse()
+        ) as profiler:
+            train(profiler, 3)
+    assert analysed == runs()
+    assert said() == []
+
+
+def test_background_analysis_does_not_wait(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: Said
+) -> None:
+    done = tmp_path / "done"
+    program = f"import time, pathlib; time.sleep(0.3); pathlib.Path({str(done)!r}).touch()"
+    monkeypatch.setattr(analysis, "_PROGRAM", program)
+    monkeypatch.setattr(analysis.importlib.util, "find_spec", lambda name: name)
+    Profiler(activities=CPU).analyse(mode="async")
+    assert not done.exists()
+    analysis.background.finish()
+    assert done.exists()
+    monkeypatch.setattr(analysis, "_PROGRAM", "import sys; sys.exit('no such thing')")
+    Profiler(activities=CPU).analyse()
+    assert "could not be analysed" in said()[-1]
+
+
+@pytest.mark.parametrize("steps", [[1, 3], "x", ["a"], [], [True]])
+def test_wrong_step_list(steps: Any, said: Said) -> None:
+    assert analysis.choose(step_list=steps).step_list is None
+    assert "step_list must be a list of consecutive" in said()[0]
+    assert analysis.choose(step_list=[3, 2]).step_list == (2, 3)
+
+
+def test_metadata_is_in_every_directory(runs: Runs, said: Said) -> None:
+    plan = schedule(wait=0, warmup=1, active=1, repeat=2)
+    with profile(activities=CPU, schedule=plan) as profiler:
+        profiler.add_metadata("k", "v")
+        profiler.add_metadata_json("j", '{"a": [1, 2]}')
+        for wrong in ((5, "v"), ("k2", 5), (None, None)):
+            profiler.add_metadata(*wrong)  # type: ignore[arg-type]
+        for text in ("{a", "NaN", '{"a": Infinity}'):
+            profiler.add_metadata_json("bad", text)
+        train(profiler, 5)
+    texts = [(run / "profiler_metadata.json").read_text() for run in runs()]
+    assert texts == ['{"k": "v", "j": {"a": [1, 2]}}'] * 2
+    assert len([line for line in said() if "is not kept" in line]) == 6
+    profiler.add_metadata("late", "v")
+    assert "next one only" in said()[0]
+
+
+def test_what_is_not_honoured_is_said_and_written(runs: Runs, said: Said) -> None:
+    plan = schedule(wait=0, warmup=1, active=1, repeat=2)
+    with Profiler(activities=[ProfilerActivity.NPU], schedule=plan, l2_cache=True) as profiler:
+        train(profiler, 5)
+    lines = said()
+    assert len([line for line in lines if "l2_cache has no effect" in line]) == 1
+    assert len([line for line in lines if "records nothing" in line]) == 1
+    for run in runs():
+        metadata = json.loads((run / "profiler_metadata.json").read_text())
+        assert list(metadata["not_honoured"]) == ["activities", "l2_cache"]
+
+
+def test_mstx(runs: Runs, calls: Calls, said: Said) -> None:
+    assert mstx.range_start("outside") == 0
+    config = _ExperimentalConfig(mstx=True, mstx_domain_exclude=["hidden"])
+    with profile(activities=CPU, experimental_config=config):
+        number = mstx.range_start("load", domain="data")
+        mstx.mark("hidden", domain="hidden")
+        mstx.mark("here")
+        mstx.range_end(number)
+        mstx.range_end(0)
+    assert calls(runs()[0])[:3] == ["begin data: load", "mark here", "end data: load"]
+    assert said() == []
+    mstx.mark("")
+    mstx.range_end(-1)
+    assert len(said()) == 2
+
+
+def test_deleted_while_recording(said: Said, runs: Runs) -> None:
+    profiler = profile(activities=CPU)
+    del profiler
+    gc.collect()
+    assert "end of the program" in said()[-1]
+    assert len(runs()) == 1
+
+
+def test_exception_of_the_program_passes(runs: Runs) -> None:
+    with pytest.raises(KeyError), profile(activities=CPU):
+        raise KeyError
+    assert len(runs()) == 1
+
+
+def test_forked_child_has_not_started(runs: Runs) -> None:
+    with profile(activities=CPU) as profiler:
+        child = os.fork()
+        if not child:
+            profiler.step()
+            profiler.__del__()
+            os._exit(profiler._started)
+        assert os.waitpid(child, 0)[1] == 0
+        assert _record.is_recording()
+    assert len(runs()) == 1

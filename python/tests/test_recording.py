@@ -1,0 +1,145 @@
+"""Recording with the real collector: what docs/recording.md shows, and what it promises."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import stepscope
+
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "recording.md"
+PACKAGE = pathlib.Path(stepscope.__file__).parent
+
+
+def example(language: str) -> str:
+    found = re.search(rf"^```{language}\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+def busy(seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        sum(range(1000))
+
+
+def test_the_python_example_runs(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(example("python"), str(PAGE), "exec"), {})
+    assert "step" in capsys.readouterr().out
+    with stepscope.open(tmp_path / "data") as run:
+        assert run.table("steps")["step"].tolist() == [1, 2, 3]
+        forward = run.query("select count(*) as n from slices where name = 'forward'")
+        assert forward["n"].tolist() == [3]
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+def test_the_cpp_example_runs(tmp_path: pathlib.Path) -> None:
+    source = tmp_path / "train.cc"
+    source.write_text(example("cpp"))
+    library = PACKAGE / "lib"
+    subprocess.run(
+        [
+            "g++", "-std=c++11", "-Wall", "-Wextra", "-Werror", f"-I{PACKAGE / 'include'}",
+            str(source), "-o", str(tmp_path / "train"), f"-L{library}", "-lstepscope_collector",
+            f"-Wl,-rpath,{library}",
+        ],
+        check=True,
+    )  # fmt: skip
+    (tmp_path / "run").mkdir()
+    subprocess.run([str(tmp_path / "train")], check=True, cwd=tmp_path)
+    with stepscope.open(tmp_path / "run") as run:
+        assert run.table("steps")["step"].tolist() == list(range(1, 101))
+        scopes = run.query("select count(*) as n from slices where name = 'train step'")
+        assert scopes["n"].tolist() == [100]
+
+
+def test_ranges_of_threads_and_decorators(tmp_path: pathlib.Path) -> None:
+    @stepscope.record_function("decorated")
+    def work(depth: int) -> int:
+        return depth if depth == 0 else work(depth - 1)
+
+    assert work.__name__ == "work"
+    with stepscope.Profiler(output_path=str(tmp_path)):
+        assert work(2) == 0
+        thread = threading.Thread(target=work, args=(0,), name="loader")
+        thread.start()
+        thread.join()
+        with (
+            pytest.raises(ValueError, match="passes through"),
+            stepscope.record_function("failing"),
+        ):
+            raise ValueError("passes through")
+        stepscope.mark("checkpoint")
+        stepscope.counter("loss", 0.5)
+    with stepscope.open(tmp_path) as run:
+        decorated = run.query(
+            "select depth, count(*) as n from slices where name = 'decorated' group by depth"
+            " order by depth"
+        )
+        assert decorated["n"].tolist() == [2, 1, 1]
+        assert run.query("select value from counters")["value"].tolist().count(0.5) == 1
+        names = run.table("slices")["name"].tolist()
+        assert "failing" in names
+        assert "checkpoint" in names
+
+
+def test_stacks_are_sampled(tmp_path: pathlib.Path) -> None:
+    with stepscope.Profiler(output_path=str(tmp_path), with_stack=True):
+        busy(0.4)
+    with stepscope.open(tmp_path) as run:
+        sampled = run.query(
+            "select sum(dur) / 1e9 as s from slices where cat = 'python_sample'"
+            " and name like '%busy (%test_recording.py:%'"
+        )
+        assert 0.2 < sampled["s"][0] < 0.5
+
+
+def test_the_system_is_sampled(tmp_path: pathlib.Path) -> None:
+    with stepscope.Profiler(output_path=str(tmp_path)):
+        busy(1.2)
+    with stepscope.open(tmp_path) as run:
+        found = run.query(
+            "select avg(value) as v from counters join tracks using (rank, track)"
+            " where thread = 'process cpu %'"
+        )
+        assert found["v"][0] > 0
+
+
+TRAIN_FOREVER = """
+import stepscope, sys, time
+profiler = stepscope.Profiler(
+    output_path=sys.argv[1], schedule=stepscope.schedule(wait=0, active=100000))
+for step in range(100000):
+    with stepscope.record_function("forward"):
+        time.sleep(0.01)
+    profiler.step()
+    if step == 100:
+        print("running", flush=True)
+"""
+
+
+def test_a_killed_program_leaves_a_run_that_opens(tmp_path: pathlib.Path) -> None:
+    program = subprocess.Popen(
+        [sys.executable, "-c", TRAIN_FOREVER, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    assert program.stdout is not None
+    assert program.stdout.readline().strip() == "running"
+    time.sleep(1)
+    program.send_signal(signal.SIGKILL)
+    program.wait()
+    program.stdout.close()
+    with stepscope.open(tmp_path) as run:
+        assert len(run.table("steps")["step"]) > 50
+        (ending,) = [found for found in run.quality if found.code == "ended_abnormally"]
+        assert re.fullmatch(r"ended abnormally at step \d+", ending.example)
