@@ -196,9 +196,9 @@ void CuptiSource::collect(SourceOutput& output) {
                         " ms after the end: what it was doing is not in the recording");
   }
   for (const std::string& problem : std::exchange(problems_, {})) {
-    std::string json;
+    std::string json = "{\"gpu\":";
     append_json_text(json, problem);
-    output.chunk.add_note("not_honoured", json);
+    output.chunk.add_note("not_honoured", json + "}");
   }
   if (!decoder_->clock().ours()) {
     uint64_t now = 0;
