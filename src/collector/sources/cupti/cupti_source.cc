@@ -129,8 +129,12 @@ Status CuptiSource::start() {
   if (!library) return Error(library.error());
   library_ = &*library;
   Callbacks& shared = callbacks();
+  WriterBell* nobody = nullptr;
+  if (!shared.bell.compare_exchange_strong(nobody, &bell_)) {
+    return Error{ErrorCode::kUnsupported, "cannot record the GPU", "",
+                 "it is being recorded already", "one recording of a process can have it"};
+  }
   shared.buffers.prepare(options_.buffer_bytes, options_.buffers_ready, options_.buffers_most);
-  shared.bell.store(&bell_, std::memory_order_release);
 
   const bool clock_is_ours = library_->register_timestamp != nullptr &&
                              library_->register_timestamp(stepscope_cupti_ticks) == kSuccess;
