@@ -185,6 +185,7 @@ MODES = (
     "kernels",
     "floor_full",
     "full",
+    "full_no_links",
     "torch_default",
     "torch_full",
 )

@@ -46,6 +46,14 @@ std::unique_ptr<stepscope::Source> gpu_source(const cupti::CuptiOptions& options
   return std::make_unique<cupti::CuptiSource>(options, Process::instance().bell());
 }
 
+// CUPTI and the driver take themselves apart when the program exits. Handlers run last to first:
+// one that is registered now, when both are up, still gets their last records. (Process has one
+// too, but may be older than they are.)
+void stop_before_the_driver_ends() {
+  static const int kRegistered = std::atexit([] { Process::instance().stop(); });
+  (void)kRegistered;
+}
+
 }  // namespace
 
 int stepscope_start(const char* folder, const stepscope_options* options) try {
@@ -71,7 +79,9 @@ int stepscope_start(const char* folder, const stepscope_options* options) try {
   }
   const stepscope::Status started =
       Process::instance().start(std::move(recorder), std::move(sources));
-  return started.ok() ? 0 : fail(started.error().message());
+  if (!started) return fail(started.error().message());
+  if (chosen.gpu_tier > 0) stop_before_the_driver_ends();
+  return 0;
 } catch (const std::exception& failure) {
   return fail(std::string("cannot start recording: ") + failure.what());
 }
@@ -85,7 +95,9 @@ int stepscope_start_from_environment(int with_gpu) try {
     const stepscope::RecorderOptions defaults;
     const stepscope::Status added = Process::instance().add_source(
         gpu_source(gpu_options(request->gpu_tier, defaults.max_host_bytes)));
-    return added.ok() ? 1 : fail(added.error().message());
+    if (!added) return fail(added.error().message());
+    stop_before_the_driver_ends();
+    return 1;
   }
   auto folder = stepscope::make_run_folder(request->output);
   if (!folder) return fail(folder.error().message());

@@ -83,6 +83,8 @@ void DeviceTables::learn(const RawChunk& chunk) {
   for (const RawTable& table : chunk.tables) {
     if (table.name == "kernel_variants") {
       learn_variants(table);
+    } else if (table.name == "runtime_calls" || table.name == "driver_calls") {
+      has_calls_ = true;
     } else if (table.name == "external_ids") {
       const auto column = columns(table, {"correlation", "external_id"});
       for (size_t row = 0; !column.empty() && row < table.rows; ++row)
@@ -148,7 +150,8 @@ SliceRecord DeviceTables::slice(int64_t start_ticks, int64_t duration_ticks, Str
 
 void DeviceTables::link(SliceRecord& slice, int64_t correlation) {
   if (correlation == 0) return;
-  slice.correlation = run_.rank().pack_id(correlation);
+  // Without calls (tier `kernels`) the number leads nowhere: not every kernel's launch is missing.
+  if (has_calls_) slice.correlation = run_.rank().pack_id(correlation);
   const auto external = external_ids_.find(correlation);
   if (external != external_ids_.end() && external->second != 0)
     slice.external_id = run_.rank().pack_id(external->second);

@@ -68,6 +68,7 @@ class DeviceTables {
   std::map<std::pair<int64_t, int64_t>, TrackId> stream_tracks_;
   std::map<std::pair<int64_t, int64_t>, TrackId> sync_tracks_;
   std::vector<MemoryRecord> memory_;
+  bool has_calls_ = false;
   int64_t records_ = 0;
   int64_t without_variant_ = 0;
 };

@@ -134,6 +134,24 @@ TEST(DeviceTables, AGpuRecordingBecomesTheStoresTables) {
   EXPECT_EQ(run.quality("kernel_before_launch"), 0);
 }
 
+TEST(DeviceTables, WithoutCallsNoLaunchIsMissing) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("run/FRAMEWORK");
+  std::filesystem::create_directories(path);
+  FAKE(fake_cupti_reset)(1300);
+  stepscope_options options{};
+  options.size = sizeof options;
+  options.gpu_tier = 2;
+  options.min_free_mb = 1;
+  ASSERT_EQ(stepscope_start(path.c_str(), &options), 0) << stepscope_last_error();
+  launch("_Z4gemmPf", 7);
+  stepscope_stop();
+  ImportedRank run = import_only(folder.path());
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ(run.rows(Table::kKernels), 1u);
+  EXPECT_EQ(run.quality("launch_outside_window"), 0);
+}
+
 // Nonsense in every column must end in the quality report, not in a crash.
 TEST(DeviceTables, RowsThatNoCollectorWritesDoNoHarm) {
   const TemporaryFolder folder;
