@@ -25,7 +25,8 @@ for source in $sources; do
   $compiler $flags -c "$source" -o "$object"
 done
 link="-static-libstdc++ -static-libgcc -pthread -ldl"
-$compiler $flags -shared src/collector/autostart.cc $objects -o "$output/libstepscope_collector.so" "$zstd" $link \
+$compiler $flags -shared src/collector/autostart.cc $objects -Wl,-soname,libstepscope_collector.so \
+  -o "$output/libstepscope_collector.so" "$zstd" $link \
   -Wl,--version-script=src/collector/exports.map
 if [ -e src/collector/injection.cc ]; then
   $compiler $flags -shared src/collector/injection.cc -o "$output/libstepscope_injection.so" \

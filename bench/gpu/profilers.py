@@ -52,8 +52,9 @@ class Off:
 class Ours:
     """Our collector, and PyTorch's operators where the callback library is built."""
 
-    def __init__(self, tier: int, operators: bool) -> None:
+    def __init__(self, tier: int, operators: bool, wishes: int = 0) -> None:
         self.tier = tier
+        self.wishes = wishes  # 1 shapes, 2 allocator events
         self.library = ctypes.CDLL(str(library_folder() / "libstepscope_collector.so"))
         self.library.stepscope_stop.restype = ctypes.c_char_p
         self.library.stepscope_last_error.restype = ctypes.c_char_p
@@ -72,7 +73,7 @@ class Ours:
         if self.library.stepscope_start(str(folder).encode(), ctypes.byref(options)) != 0:
             raise SystemExit(self.library.stepscope_last_error().decode())
         if self.operators is not None:
-            self.operators.stepscope_torch_start()
+            self.operators.stepscope_torch_start(self.wishes)
 
     def stop(self, folder: Path) -> Facts:
         began = time.perf_counter()
@@ -169,6 +170,7 @@ def make(mode: str) -> Off | Ours | TorchProfiler | Floor:
         "kernels": lambda: Ours(2, operators=False),
         "kernels_no_flush": lambda: Ours(2, operators=False),
         "full": lambda: Ours(3, operators=True),
+        "full_shapes_memory": lambda: Ours(3, operators=True, wishes=3),
         "full_no_links": lambda: Ours(3, operators=True),
         "torch_default": lambda: TorchProfiler(everything=False),
         "torch_full": lambda: TorchProfiler(everything=True),
@@ -186,6 +188,7 @@ MODES = (
     "floor_full",
     "full",
     "full_no_links",
+    "full_shapes_memory",
     "torch_default",
     "torch_full",
 )

@@ -50,9 +50,15 @@ enum stepscope_kind {
   STEPSCOPE_FLOW_END = 19,
   STEPSCOPE_STEP = 20,  // a step begins; ends the one before
   STEPSCOPE_STEP_END = 21,
+  // What an allocator did: value1 is the address, value2 the bytes (negative: freed). The total
+  // that is allocated then stands in place of the duration, and the device in place of the name:
+  // torch's number of its type << 8 | index + 1. What the allocator holds in reserve, where that is
+  // not 0, follows as value1 of a record of its own with the same time and device.
+  STEPSCOPE_MEMORY = 22,
   STEPSCOPE_STACK = 23,       // a sampled stack: value1 is its innermost node, value2 its thread
   STEPSCOPE_STACK_NODE = 24,  // a stack seen for the first time: name is the frame, value1 the
                               // node's number, value2 the number of the node around it (0: none)
+  STEPSCOPE_MEMORY_RESERVED = 25,  // see STEPSCOPE_MEMORY
   // Flags above the number:
   STEPSCOPE_LONG = 1 << 14,   // a slot with the whole duration follows
   STEPSCOPE_VALUES = 1 << 15  // a slot with two values follows

@@ -72,6 +72,12 @@ nb::list tables(const std::shared_ptr<Run>& run) {
   return out;
 }
 
+uint64_t write_chrome_trace(const std::shared_ptr<Run>& run, int64_t rank, const nb::bytes& path) {
+  const std::string name(path.c_str(), path.size());
+  return value_or_raise(run_interruptibly(
+      [&](const Progress& progress) { return run->write_chrome_trace(rank, name, progress); }));
+}
+
 std::string info_json(const std::shared_ptr<Run>& run) {
   return value_or_raise(
       run_interruptibly([&](const Progress& progress) { return run->info_json(progress); }));
@@ -94,6 +100,7 @@ NB_MODULE(_native, module) {
       .def("tables", &tables)
       .def("table", &table, nb::arg("name"), nb::arg("columns").none())
       .def("query", &query, nb::arg("sql"), nb::arg("seconds"))
+      .def("write_chrome_trace", &write_chrome_trace, nb::arg("rank"), nb::arg("path"))
       .def("info_json", &info_json);
   module.def("open_run", &open_run, nb::arg("paths"), nb::arg("form"), nb::arg("jobs"),
              nb::arg("memory_bytes"), nb::arg("force"), nb::arg("progress").none());

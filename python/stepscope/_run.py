@@ -141,6 +141,18 @@ class Run:
             raise ValueError(f"timeout must be above 0, not {timeout}")
         return Table(*self._reader.query(sql, timeout or 0.0))
 
+    def write_chrome_trace(self, path: StrPath, *, rank: int | None = None) -> int:
+        """Writes a rank as Chrome trace JSON, for Perfetto and others; returns its bytes.
+
+        ``rank`` is needed where the run has several. The file appears when it is complete.
+        """
+        if rank is None:
+            numbers = sorted({item.rank for item in self.ranks})
+            if len(numbers) != 1:
+                raise ValueError(f"the run has {len(numbers)} ranks, name one: {numbers}")
+            rank = numbers[0]
+        return self._reader.write_chrome_trace(rank, os.fsencode(path))
+
     def info(self) -> dict[str, Any]:
         """What ``stepscope info --json`` prints: ranks, steps, categories, top names, quality."""
         summary: dict[str, Any] = json.loads(self._reader.info_json())

@@ -7,7 +7,9 @@
 #include "api/query_columns.h"
 #include "api/run_summary.h"
 #include "api/table_columns.h"
+#include "base/file.h"
 #include "base/parallel.h"
+#include "deliverables/chrome_trace.h"
 #include "importers/import_run.h"
 #include "query/database.h"
 #include "query/name_hint.h"
@@ -207,6 +209,26 @@ Result<TableData> Run::query(std::string_view sql, double seconds, const Progres
   auto data = read_query_columns(**result);
   if (data) number_repeated_names(*data);
   return data;
+}
+
+Result<uint64_t> Run::write_chrome_trace(int64_t rank, const std::string& path,
+                                         const Progress& progress) {
+  const StoreReader& store = *state_->store;
+  for (size_t at = 0; at < store.rank_count(); ++at) {
+    if (store.rank_number(at) != rank) continue;
+    auto file = OutputFile::create(path);
+    if (!file) return std::move(file.error());
+    ChromeTraceOptions options;
+    options.progress = &progress;
+    const auto sink = [&](std::string_view text) { return file->append(text); };
+    if (auto status = stepscope::write_chrome_trace(store, at, options, sink); !status)
+      return std::move(status.error());
+    const uint64_t bytes = file->position();
+    if (auto status = file->commit(); !status) return std::move(status.error());
+    return bytes;
+  }
+  return Error{ErrorCode::kNotFound, "cannot export", store_path(),
+               "it has no rank " + std::to_string(rank), "see the table ranks"};
 }
 
 Result<std::string> Run::info_json(const Progress& progress) {

@@ -68,6 +68,11 @@ class Run {
   // names repeat get a number: id, id_2.
   Result<TableData> query(std::string_view sql, double seconds, const Progress& progress);
 
+  // A rank as Chrome trace JSON, whole or not at all. `rank` is its number; the first window, when
+  // it was recorded several times.
+  Result<uint64_t> write_chrome_trace(int64_t rank, const std::string& path,
+                                      const Progress& progress);
+
   // What `stepscope info --json` prints.
   Result<std::string> info_json(const Progress& progress);
 

@@ -54,7 +54,9 @@ def sources(p: Parameters, found: frozenset[ProfilerActivity]) -> dict[str, dict
     return chosen
 
 
-def not_honoured(p: Parameters, found: frozenset[ProfilerActivity]) -> dict[str, str]:
+def not_honoured(
+    p: Parameters, found: frozenset[ProfilerActivity], by_frameworks: frozenset[str] = frozenset()
+) -> dict[str, str]:
     """Parameters that the caller gave and that have no effect here, with the reason."""
     reasons: dict[str, str] = {}
     missing = [kind.value for kind in p.activities if kind not in found]
@@ -68,7 +70,8 @@ def not_honoured(p: Parameters, found: frozenset[ProfilerActivity]) -> dict[str,
         reasons["sync_enable"] = "it chooses how GPU operators are timed, and no GPU is recorded"
     if ProfilerActivity.CPU not in p.activities:
         reasons["with_stack"] = "stacks need ProfilerActivity.CPU"
-    reasons.update(dict.fromkeys(_NOT_YET, "this version has no source for it"))
+    without_source = [name for name in _NOT_YET if name not in by_frameworks]
+    reasons.update(dict.fromkeys(without_source, "this version has no source for it"))
     usual = default_parameters(found)
     return {
         name: reason

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from stepscope.profiler import devices
 from stepscope.profiler._log import Once, guarded, logger
 from stepscope.profiler.analysis import Analyses, Choices, background
+from stepscope.profiler.frameworks import Frameworks
 from stepscope.profiler.handlers import TraceHandler, call_trace_ready
 from stepscope.profiler.metadata import Metadata
 from stepscope.profiler.mstx import mstx
@@ -37,6 +38,8 @@ class Recorder:
 
     def prepare(self) -> None:
         import stepscope.profiler.window  # noqa: F401, the collector's library comes with it
+
+        Frameworks(self._parameters).prepare()
 
     def start(self) -> None:
         from stepscope.profiler.window import Window

@@ -12,6 +12,7 @@ from typing import Any
 from stepscope import _record
 from stepscope.profiler import cost, devices
 from stepscope.profiler._log import logger
+from stepscope.profiler.frameworks import Frameworks
 from stepscope.profiler.metadata import Metadata
 from stepscope.profiler.parameters import Parameters
 from stepscope.profiler.ranks import find_place
@@ -36,7 +37,8 @@ class Window:
         self._statistics: dict[str, Any] = {}
         found = devices.present()
         sources = devices.sources(parameters, found)
-        self.not_honoured = devices.not_honoured(parameters, found)
+        self._frameworks = Frameworks(parameters)
+        self.not_honoured = devices.not_honoured(parameters, found, self._frameworks.honours)
         logger.info("recording starts: %s", cost.estimated(sources, parameters))
         self._directory = RunDirectory(parent, worker)
         self.path = self._directory.path
@@ -47,14 +49,17 @@ class Window:
         except BaseException:
             self._directory.remove()
             raise
+        self._start_frameworks()
 
     def step(self, number: int) -> None:
         """Ends the open step range, if any, and opens the next one."""
+        self._frameworks.program_marks_steps()
         _record.step(number)
 
     def stop(self) -> None:
         if self._statistics:
             return
+        self._frameworks.stop()
         _record.end_step()
         self._statistics = json.loads(self._recording.stop())
         logger.info("recorded %s", cost.measured(self._statistics))
@@ -71,6 +76,16 @@ class Window:
     def add_metadata(self, key: str) -> None:
         """Hands a pair that was added during the window to the recording."""
         self._recording.add_metadata(key, json.dumps(self._metadata.pairs()[key]))
+
+    def _start_frameworks(self) -> None:
+        for name, reason in self._frameworks.start().items():
+            if hasattr(self._parameters, name):
+                self.not_honoured[name] = reason
+                note, said = "not_honoured", {name: reason}
+            else:
+                logger.warning("%s: %s", name, reason)
+                note, said = "source_left_out", {name: reason}
+            self._recording.add_metadata(note, json.dumps(said))
 
     def _options(self, sources: dict[str, dict[str, Any]]) -> str:
         place = self._place

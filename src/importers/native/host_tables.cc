@@ -138,6 +138,12 @@ void HostTables::read_row(TrackId track, const Row& row) {
     case STEPSCOPE_STEP_END:
       steps_.push_back({ts_ns, kNull, track});
       return;
+    case STEPSCOPE_MEMORY:
+      allocators_.add({track, ts_ns, row.name, row.value1, row.value2, row.duration_ticks});
+      return;
+    case STEPSCOPE_MEMORY_RESERVED:
+      allocators_.add_reserved(track, ts_ns, row.name, row.value1);
+      return;
     default:
       add_range(track, row, ts_ns);
   }
@@ -159,13 +165,13 @@ void HostTables::add_range(TrackId track, const Row& row, int64_t ts_ns) {
   const int64_t external = static_cast<int64_t>(static_cast<uint64_t>(row.value1) >> 32);
   if (args != 0) slice.args = rank.add_args(rank.strings.view(run_.name(args)));
   if (external != 0) slice.external_id = rank.pack_id(external);
-  if (word.kind == SliceKind::kOp) slice.detail = operator_detail(row);
+  if (word.kind == SliceKind::kOp) slice.detail = operator_detail(track, row, ts_ns);
   last_ns_ = std::max(last_ns_, slice.ts_ns + slice.dur_ns);
   rank.add_slice(track, slice);
 }
 
 // value2 of an operator: its sequence number plus one, and above 48 bits the forward thread.
-uint32_t HostTables::operator_detail(const Row& row) {
+uint32_t HostTables::operator_detail(TrackId track, const Row& row, int64_t ts_ns) {
   RankBuilder& rank = run_.rank();
   const int64_t args = row.value1 & 0xFFFFFFFF;
   if (args == 0 && row.value2 == 0) return kNoDetail;
@@ -186,12 +192,16 @@ uint32_t HostTables::operator_detail(const Row& row) {
     detail.sequence = static_cast<int64_t>(sequence) - 1;
   if (const uint64_t thread = value >> 48; thread != 0)
     detail.forward_thread = static_cast<int64_t>(thread);
+  if (detail.sequence != kNull)
+    arrows_.add(track, ts_ns, detail.sequence,
+                detail.forward_thread == kNull ? 0 : detail.forward_thread);
   return rank.add_op(detail);
 }
 
 void HostTables::finish(bool ended) {
   stacks_.finish();
   RankBuilder& rank = run_.rank();
+  arrows_.finish();
   std::stable_sort(steps_.begin(), steps_.end(),
                    [](const StepMark& a, const StepMark& b) { return a.ts_ns < b.ts_ns; });
   const StringId marked = rank.strings.intern("marked");

@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "importers/native/allocator_records.h"
+#include "importers/native/forward_backward.h"
 #include "importers/native/raw_run.h"
 #include "importers/native/stack_samples.h"
 
@@ -13,12 +15,12 @@ namespace stepscope {
 
 class HostTables {
  public:
-  explicit HostTables(RawRun& run) : run_(run), stacks_(run) {}
+  explicit HostTables(RawRun& run) : run_(run), stacks_(run), arrows_(run), allocators_(run) {}
 
   // Whether the table is one of ours; its rows are taken then.
   bool read(const RawTable& table);
-  // Call after the last table: steps become ranges. `ended` is false for a recording that broke
-  // off.
+  // Call after the last table: steps become ranges, and operators are joined by arrows. `ended` is
+  // false for a recording that broke off.
   void finish(bool ended);
 
   int64_t records() const { return records_; }
@@ -42,10 +44,12 @@ class HostTables {
   void read_samples(const RawTable& table);
   void read_row(TrackId track, const Row& row);
   void add_range(TrackId track, const Row& row, int64_t ts_ns);
-  uint32_t operator_detail(const Row& row);
+  uint32_t operator_detail(TrackId track, const Row& row, int64_t ts_ns);
 
   RawRun& run_;
   StackSamples stacks_;
+  ForwardBackward arrows_;
+  AllocatorRecords allocators_;
   std::vector<StepMark> steps_;
   std::unordered_map<int64_t, OpDetail> known_args_;  // by the name id of the args text
   int64_t records_ = 0;

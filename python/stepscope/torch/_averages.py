@@ -1,0 +1,201 @@
+"""Operators by name: what ``key_averages()`` returns, and the table that programs print.
+
+Times are microseconds, as torch's are, and memory is bytes. "Self" leaves out what lies inside
+another event of the same thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepscope.profiler._log import logger
+from stepscope.torch._averages_table import render
+
+if TYPE_CHECKING:
+    from stepscope import Run
+
+_EVENTS = """
+    select s.id, s.parent, s.depth, s.name, s.dur, o.input_shapes as shapes,
+           s.cat in ('cpu_op', 'user_annotation', 'runtime') as listed,
+           coalesce(k.ns, 0) as device_ns, coalesce(m.host, 0) as host_bytes,
+           coalesce(m.device, 0) as device_bytes
+    from slices s
+    join tracks t on t.track = s.track and t.rank = s.rank and t.kind = 'host'
+    left join ops o on o.id = s.id
+    left join (select op, sum(dur) as ns from kernels where op is not null group by op) k
+        on k.op = s.id
+    left join (
+        select slice, sum(bytes) filter (device_kind = 'CPU') as host,
+               sum(bytes) filter (device_kind <> 'CPU') as device
+        from memory where slice is not null and bytes is not null group by slice
+    ) m on m.slice = s.id
+    where s.dur > 0
+    order by s.id
+"""
+_KERNELS = "select name, count(*) as count, sum(dur) as ns from kernels group by name"
+
+_Numbers = NDArray[np.int64]
+
+
+@dataclass
+class KeyAverage:
+    """The events of one name."""
+
+    key: str
+    count: int
+    cpu_time_total: float = 0.0
+    self_cpu_time_total: float = 0.0
+    device_time_total: float = 0.0
+    self_device_time_total: float = 0.0
+    cpu_memory_usage: int = 0
+    self_cpu_memory_usage: int = 0
+    device_memory_usage: int = 0
+    self_device_memory_usage: int = 0
+    #: only where events are told apart by it
+    input_shapes: str = ""
+
+    @property
+    def cpu_time(self) -> float:
+        return self.cpu_time_total / self.count
+
+    @property
+    def device_time(self) -> float:
+        return self.device_time_total / self.count
+
+    def __getattr__(self, name: str) -> Any:
+        other = _device_word(name)
+        if other == name:
+            raise AttributeError(name)
+        return getattr(self, other)
+
+
+class KeyAverages(list[KeyAverage]):
+    """Made by ``profile.key_averages()``."""
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        return sum(item.self_cpu_time_total for item in self)
+
+    def table(
+        self,
+        sort_by: str | None = None,
+        row_limit: int = 100,
+        max_src_column_width: int | None = 75,
+        max_name_column_width: int | None = 55,
+        max_shapes_column_width: int | None = 80,
+        header: str | None = None,
+        top_level_events_only: bool = False,
+        time_unit: str | None = None,
+    ) -> str:
+        """The table of ``torch.profiler``, with its columns; ``row_limit`` -1 means all rows."""
+        del max_src_column_width, top_level_events_only
+        rows: Sequence[KeyAverage] = self
+        if sort_by is not None:
+            column = _device_word(sort_by)
+            if self and not hasattr(self[0], column):
+                logger.warning("there is no column %r: sorted by self_cpu_time_total", sort_by)
+                column = "self_cpu_time_total"
+            rows = sorted(self, key=lambda item: getattr(item, column), reverse=True)
+        return render(
+            rows, row_limit, header, max_name_column_width, max_shapes_column_width, time_unit
+        )
+
+    def __str__(self) -> str:
+        return self.table()
+
+
+def key_averages(run: Run, group_by_input_shape: bool) -> KeyAverages:
+    events = run.query(_EVENTS)
+    if not events.num_rows:
+        return KeyAverages()
+    ids = events["id"]
+    listed = np.asarray(events["listed"])
+    parents = _positions(ids, np.ma.filled(np.ma.asarray(events["parent"]), -1))
+    # Modules and Python functions have no rows; what lies in them lies in what is around them.
+    while (skip := (parents >= 0) & ~listed[parents]).any():
+        parents[skip] = parents[parents[skip]]
+    duration: _Numbers = events["dur"].astype(np.int64)
+    inside = _sums(parents, np.where(listed, duration, 0))
+    groups, keys, shapes = _groups(events, group_by_input_shape)
+    # Slices are rows in order of depth within their thread, so one pass per depth adds all up.
+    depth = events["depth"]
+    columns = {"cpu_time_total": duration / 1e3, "self_cpu_time_total": (duration - inside) / 1e3}
+    for name, source, scale in (
+        ("device_time", "device_ns", 1e3),
+        ("cpu_memory", "host_bytes", 1),
+        ("device_memory", "device_bytes", 1),
+    ):
+        own = np.asarray(events[source]).astype(np.int64)
+        suffix = "_total" if scale > 1 else "_usage"
+        columns[f"self_{name}{suffix}"] = own / scale
+        columns[f"{name}{suffix}"] = _with_descendants(own, parents, depth) / scale
+    size = len(keys)
+    totals = {
+        name: np.bincount(groups[listed], weights=values[listed], minlength=size)
+        for name, values in columns.items()
+    }
+    counts = np.bincount(groups[listed], minlength=size)
+    averages = KeyAverages()
+    for at, key in enumerate(keys):
+        if not counts[at]:
+            continue
+        numbers: dict[str, Any] = {
+            name: int(values[at]) if name.endswith("usage") else float(values[at])
+            for name, values in totals.items()
+        }
+        averages.append(KeyAverage(key, int(counts[at]), input_shapes=shapes[at], **numbers))
+    for row in run.query(_KERNELS).to_pylist():
+        us = row["ns"] / 1e3
+        device = KeyAverage(row["name"], row["count"], device_time_total=us)
+        device.self_device_time_total = us
+        averages.append(device)
+    return averages
+
+
+def _groups(events: Any, by_shape: bool) -> tuple[_Numbers, list[str], list[str]]:
+    names = list(events.categories("name"))
+    codes = events.codes("name").astype(np.int64)
+    if not by_shape:
+        used, groups = np.unique(codes, return_inverse=True)
+        return groups, [names[code] for code in used], [""] * len(used)
+    texts = [*events.categories("shapes"), ""]  # the last one for -1, an event without shapes
+    shape = events.codes("shapes").astype(np.int64) % len(texts)
+    used, groups = np.unique(codes * len(texts) + shape, return_inverse=True)
+    return (
+        groups,
+        [names[code // len(texts)] for code in used],
+        [texts[code % len(texts)] for code in used],
+    )
+
+
+def _positions(ids: _Numbers, wanted: _Numbers) -> _Numbers:
+    """Where each of the ids stands; -1 where it is none of them."""
+    at = np.searchsorted(ids, wanted).clip(max=len(ids) - 1)
+    return np.where(ids[at] == wanted, at, -1)
+
+
+def _sums(parents: _Numbers, values: _Numbers) -> _Numbers:
+    has_parent = parents >= 0
+    sums = np.zeros(len(values), np.int64)
+    np.add.at(sums, parents[has_parent], values[has_parent])
+    return sums
+
+
+def _with_descendants(own: _Numbers, parents: _Numbers, depth: _Numbers) -> _Numbers:
+    total = own.copy()
+    if own.any():
+        for level in range(int(depth.max()), 0, -1):
+            at = np.flatnonzero((depth == level) & (parents >= 0))
+            np.add.at(total, parents[at], total[at])
+    return total
+
+
+def _device_word(name: str) -> str:
+    for word in ("cuda", "xpu", "privateuse1"):
+        name = name.replace(word, "device")
+    return name

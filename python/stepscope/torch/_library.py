@@ -1,0 +1,75 @@
+"""The callback library as Python sees it: loaded once, called through ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from pathlib import Path
+
+from stepscope import _record  # with it comes the collector that the library joins
+from stepscope.torch import _build
+
+SHAPES = 1
+MEMORY = 2
+
+_COLLECTOR = "libstepscope_collector.so"
+
+
+class Library:
+    """Starts and stops recording torch's operators. The calls hold the GIL: they take less time
+    than it takes to give it away."""
+
+    def __init__(self, path: Path, collector: Path) -> None:
+        self._calls = ctypes.PyDLL(str(path))
+        self._collector = ctypes.PyDLL(str(collector))
+        number = ctypes.c_uint32
+        self.start = self._calls.stepscope_torch_start
+        self.start.argtypes = [number]
+        self.stop = self._calls.stepscope_torch_stop
+        self.enter_module = self._calls.stepscope_torch_enter_module
+        self.leave_module = self._calls.stepscope_torch_leave_module
+        for call in (self.enter_module, self.leave_module):
+            call.argtypes = [number]
+            call.restype = None
+        self.begin_steps = self._calls.stepscope_torch_begin_steps
+        self.complete_step = self._calls.stepscope_torch_complete_step
+        self.begin_steps.restype = None
+        self.complete_step.argtypes = [ctypes.c_int64]
+        self.complete_step.restype = None
+        self._name = self._collector.stepscope_name
+        self._name.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+        self._name.restype = number
+
+    def name(self, text: str) -> int:
+        """The id of a name, for as long as the process lives."""
+        encoded = text.encode()
+        return int(self._name(encoded, len(encoded)))
+
+
+@functools.lru_cache(maxsize=1)
+def load() -> Library:
+    """Builds the library if need be. Raises BuildError, and costs a few seconds, the first time."""
+    collector = collector_library()
+    path = _build.build(_build.Torch.installed(), collector, header_folder())
+    try:
+        return Library(path, collector)
+    except OSError as error:
+        raise _build.BuildError(f"{path} cannot be loaded: {error}") from error
+
+
+def collector_library() -> Path:
+    """The collector that this process uses: there must be one only, so it is looked for there."""
+    assert _record
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        if line.endswith(_COLLECTOR):
+            return Path(line[line.index("/") :])
+    raise _build.BuildError(f"{_COLLECTOR} is not loaded; the installation is not complete")
+
+
+def header_folder() -> Path:
+    """Where <stepscope/record.h> lies: in the package, or in the repository around it."""
+    package = Path(__file__).resolve().parent.parent
+    for folder in (package / "include", package.parent.parent / "include"):
+        if (folder / "stepscope" / "record.h").exists():
+            return folder
+    raise _build.BuildError("stepscope/record.h is missing; the installation is not complete")

@@ -1,0 +1,229 @@
+// Operator ranges from torch's RecordFunction callbacks, allocator events, module ranges.
+//
+// Built on the user's machine against the torch that is installed (see ../_build.py), because
+// torch's C++ interface changes with every version. Python reaches it by the C functions below.
+// Nothing throws out of it, and nothing is unloaded: operators may be open when recording stops.
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <c10/util/Exception.h>
+
+#include "allocator_events.h"
+#include "thread_state.h"
+
+namespace stepscope_torch {
+namespace {
+
+enum Wish : uint32_t { kShapes = 1, kMemory = 2 };
+
+using PushExternal = void (*)(uint64_t);
+using PopExternal = void (*)();
+
+// Changed only while no callback is registered.
+PushExternal push_external = nullptr;
+PopExternal pop_external = nullptr;
+
+// The sequence number joins a forward operator with the backward ones that it causes.
+uint64_t sequence_value(const at::RecordFunction& function) {
+  const int64_t sequence = function.seqNr();
+  const uint64_t forward_thread = function.forwardThreadId();
+  const uint64_t number = sequence < 0 ? 0 : static_cast<uint64_t>(sequence) + 1;
+  return number | (forward_thread < 1u << 16 ? forward_thread << 48 : 0);
+}
+
+template <bool kWithShapes, bool kWithExternal>
+std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
+  ThreadState* thread = thread_state;
+  if (__builtin_expect(thread == nullptr, 0)) {
+    thread = make_thread_state();
+    if (thread == nullptr) return nullptr;
+  }
+  const uint32_t recording = current_recording.load(std::memory_order_relaxed);
+  if (__builtin_expect(thread->recording != recording, 0)) {
+    if (recording == 0) return nullptr;
+    thread->join(recording);
+  }
+  auto* const range = new (*thread) OpenRange;
+  std::unique_ptr<at::ObserverContext> owner(range);
+  range->thread = thread;
+  range->recording = recording;
+  range->name = thread->names.id(function.name());
+  range->sequence = sequence_value(function);
+  if constexpr (kWithShapes) range->args = thread->inputs_id(function);
+  if constexpr (kWithExternal) {
+    if (function.scope() != at::RecordScope::USER_SCOPE) {
+      range->external = thread->external_id();
+      push_external(range->external);
+    }
+  }
+  range->start = stepscope_ticks();
+  return owner;
+}
+
+// Asynchronous work (a collective of gloo) ends on another thread and is kept there: this thread
+// may write to its own ring only.
+uint32_t other_thread_args(const OpenRange& range) {
+  const std::string text =
+      "{\"Started by thread\":" + std::to_string(range.thread->kernel_id) + "}";
+  return stepscope_name(text.data(), text.size());
+}
+
+// Where the open step began, in ticks. Steps are one sequence for the process.
+std::atomic<uint64_t> step_start{0};
+
+void complete_step(int64_t number, uint64_t now) {
+  stepscope_put(step_start.exchange(now), 0, STEPSCOPE_STEP | STEPSCOPE_VALUES, 0,
+                static_cast<uint64_t>(number), 0);
+  stepscope_put(now, 0, STEPSCOPE_STEP_END, 0, 0, 0);
+}
+
+template <bool kWithExternal>
+void end(const at::RecordFunction& function, at::ObserverContext* context) {
+  const uint64_t now = stepscope_ticks();
+  const auto* const range = static_cast<const OpenRange*>(context);
+  if (range == nullptr) return;
+  const bool same_thread = range->thread == thread_state;
+  if constexpr (kWithExternal) {
+    if (range->external != 0 && same_thread) pop_external();
+  }
+  // Another recording may have begun meanwhile; it did not see this range begin.
+  if (range->recording != current_recording.load(std::memory_order_relaxed)) return;
+  uint64_t args = range->args;
+  if (__builtin_expect(!same_thread && args == 0, 0)) args = other_thread_args(*range);
+  const uint32_t kind =
+      function.scope() == at::RecordScope::USER_SCOPE ? STEPSCOPE_USER : STEPSCOPE_OPERATOR;
+  args |= static_cast<uint64_t>(range->external) << 32;
+  const bool with_values = (args | range->sequence) != 0;
+  stepscope_put(range->start, now - range->start, with_values ? kind | STEPSCOPE_VALUES : kind,
+                range->name, args, range->sequence);
+  if (kind == STEPSCOPE_USER && same_thread && range->thread->step_to_complete >= 0)
+    complete_step(std::exchange(range->thread->step_to_complete, -1), now);
+}
+
+at::RecordFunctionCallback callback(uint32_t wishes) {
+  using at::RecordFunctionCallback;
+  const bool shapes = (wishes & kShapes) != 0;
+  const bool external = push_external != nullptr && pop_external != nullptr;
+  auto chosen =
+      external
+          ? RecordFunctionCallback(shapes ? begin<true, true> : begin<false, true>, end<true>)
+          : RecordFunctionCallback(shapes ? begin<true, false> : begin<false, false>, end<false>);
+  chosen.needsInputs(shapes);
+  return chosen;
+}
+
+// Of one process. Python calls from one thread at a time; the mutex is for programs that do not.
+struct Recording {
+  std::mutex mutex;
+  at::CallbackHandle handle = at::INVALID_CALLBACK_HANDLE;
+  uint32_t last = 0;
+  bool has_memory = false;
+};
+
+Recording& the_recording() {
+  static auto* const recording = new Recording;
+  return *recording;
+}
+
+struct OpenModule {
+  uint64_t start;
+  uint32_t name;
+  uint32_t recording;
+};
+
+// Bounded: a module that fails may leave its range open.
+constexpr size_t kDeepestModule = 1000;
+
+std::vector<OpenModule>& open_modules() {
+  thread_local std::vector<OpenModule> modules;
+  return modules;
+}
+
+}  // namespace
+}  // namespace stepscope_torch
+
+using namespace stepscope_torch;
+
+extern "C" {
+
+// Begins to record operators. `wishes`: 1 shapes and types of inputs, 2 allocator events of this
+// thread and of those that work for it. Returns the wishes that hold, or -1 when it cannot be.
+STEPSCOPE_API int stepscope_torch_start(uint32_t wishes) noexcept try {
+  Recording& recording = the_recording();
+  const std::lock_guard lock(recording.mutex);
+  if (recording.handle != at::INVALID_CALLBACK_HANDLE || !stepscope_is_recording()) return -1;
+  recording.last = recording.last == UINT32_MAX ? 1 : recording.last + 1;
+  recording.has_memory = (wishes & kMemory) != 0 && AllocatorEvents::attach();
+  current_recording.store(recording.last, std::memory_order_relaxed);
+  recording.handle = at::addGlobalCallback(callback(wishes));
+  const uint32_t memory = recording.has_memory ? kMemory : 0u;
+  return static_cast<int>((wishes & kShapes) | memory);
+} catch (const std::exception&) {
+  return -1;
+}
+
+// Operators cost afterwards what they cost before. 0, or -1 when allocator events could not be
+// taken off this thread (nothing is recorded then either, but the place stays taken).
+STEPSCOPE_API int stepscope_torch_stop() noexcept try {
+  Recording& recording = the_recording();
+  const std::lock_guard lock(recording.mutex);
+  current_recording.store(0, std::memory_order_relaxed);
+  if (recording.handle != at::INVALID_CALLBACK_HANDLE) at::removeCallback(recording.handle);
+  recording.handle = at::INVALID_CALLBACK_HANDLE;
+  const bool detached = !recording.has_memory || AllocatorEvents::detach();
+  recording.has_memory = false;
+  return detached ? 0 : -1;
+} catch (const std::exception&) {
+  return -1;
+}
+
+// For a source of device events: `push` is called with an operator's external id when it begins,
+// `pop` when it ends, on its thread. To be set before stepscope_torch_start; null for none.
+STEPSCOPE_API void stepscope_torch_set_external_hooks(void (*push)(uint64_t), void (*pop)(void)) {
+  push_external = push;
+  pop_external = pop;
+}
+
+STEPSCOPE_API void stepscope_torch_enter_module(uint32_t name) noexcept try {
+  const uint32_t recording = current_recording.load(std::memory_order_relaxed);
+  auto& modules = open_modules();
+  if (modules.size() >= kDeepestModule) modules.clear();
+  modules.push_back({stepscope_ticks(), name, recording});
+} catch (const std::exception&) {  // without memory there is no range
+}
+
+// Closes modules up to the innermost one of that name: those above it ended by an exception.
+STEPSCOPE_API void stepscope_torch_leave_module(uint32_t name) noexcept {
+  const uint64_t now = stepscope_ticks();
+  const uint32_t recording = current_recording.load(std::memory_order_relaxed);
+  auto& modules = open_modules();
+  size_t at = modules.size();
+  while (at > 0 && modules[at - 1].name != name) --at;
+  if (at == 0) return;
+  while (modules.size() >= at) {
+    const OpenModule module = modules.back();
+    modules.pop_back();
+    if (recording != 0 && module.recording == recording)
+      stepscope_put(module.start, now - module.start, STEPSCOPE_MODULE, module.name, 0, 0);
+  }
+}
+
+// Steps that nobody marks: one begins here, another with every completed one.
+STEPSCOPE_API void stepscope_torch_begin_steps() noexcept { step_start = stepscope_ticks(); }
+
+// Called inside of the range that torch has around an optimizer's step. The training step is
+// complete when that range is.
+STEPSCOPE_API void stepscope_torch_complete_step(int64_t number) noexcept {
+  if (!stepscope_is_recording()) return;
+  if (thread_state != nullptr) {
+    thread_state->step_to_complete = number;
+  } else {
+    complete_step(number, stepscope_ticks());
+  }
+}
+
+}  // extern "C"
