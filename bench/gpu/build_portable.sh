@@ -15,7 +15,7 @@ zstd=$("$compiler" -print-file-name=libzstd.a)
 [ "$zstd" != libzstd.a ] || zstd=-lzstd
 
 sources=$(ls src/base/*.cc src/format/*.cc src/collector/*.cc src/collector/sources/*/*.cc |
-  grep -v -e _test.cc -e _fuzzer.cc -e injection.cc)
+  grep -v -e _test.cc -e _fuzzer.cc -e injection.cc -e autostart.cc)
 objects=
 for source in $sources; do
   object=$objects_folder/$(echo "$source" | tr / _).o
@@ -25,7 +25,8 @@ for source in $sources; do
   $compiler $flags -c "$source" -o "$object"
 done
 link="-static-libstdc++ -static-libgcc -pthread -ldl"
-$compiler -shared $objects -Wl,-soname,libstepscope_collector.so -o "$output/libstepscope_collector.so" "$zstd" $link \
+$compiler $flags -shared src/collector/autostart.cc $objects -Wl,-soname,libstepscope_collector.so \
+  -o "$output/libstepscope_collector.so" "$zstd" $link \
   -Wl,--version-script=src/collector/exports.map
 if [ -e src/collector/injection.cc ]; then
   $compiler $flags -shared src/collector/injection.cc -o "$output/libstepscope_injection.so" \

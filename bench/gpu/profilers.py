@@ -187,6 +187,7 @@ MODES = (
     "kernels",
     "floor_full",
     "full",
+    "full_no_links",
     "full_shapes_memory",
     "torch_default",
     "torch_full",

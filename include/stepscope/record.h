@@ -113,10 +113,12 @@ typedef struct {
 // Opens a recording in `folder`, which must exist. Returns 0, or -1 when it cannot;
 // stepscope_last_error() then has the sentence, until this thread's next failure.
 STEPSCOPE_API int stepscope_start(const char* folder, const stepscope_options* options);
-// Starts a recording if the environment asks for one (`stepscope record` does): STEPSCOPE_OUTPUT,
-// STEPSCOPE_TIER. Returns 1 when it records now, 0 when nothing was asked for or the process
-// records already, -1 when it cannot.
-STEPSCOPE_API int stepscope_start_from_environment(void);
+// Starts a recording if the environment asks for one, as `stepscope record` makes it:
+// STEPSCOPE_OUTPUT is where the run's folder goes, STEPSCOPE_TIER the gpu_tier in words. `with_gpu`
+// is 1 when the program uses CUDA by now; a recording that runs already gets the GPU added then.
+// Returns 1 when something began, 0 when nothing was to be done, -1 when it cannot. The library
+// calls it when it is loaded, the injected one when CUDA is.
+STEPSCOPE_API int stepscope_start_from_environment(int with_gpu);
 // Writes what is left and closes the file. Returns the recording's figures as JSON (events,
 // not_recorded, threads, bytes, seconds, writer_cpu_seconds, stopped_by), valid until this thread's
 // next call; "{}" when nothing was recording.

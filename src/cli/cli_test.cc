@@ -204,6 +204,44 @@ TEST_F(CliTest, Doctor) {
   }
 }
 
+// The program's processes record themselves; without a GPU its own ranges are recorded all the
+// same.
+TEST_F(CliTest, RecordWithoutAGpu) {
+  const std::string build = std::filesystem::path(program_).parent_path().string();
+  const std::string runs = folder_.path("runs");
+  const auto outcome =
+      run("record -o " + runs + " --tier full -- " + build + "/tests/recorded_program plain 5");
+  EXPECT_EQ(outcome.code, 5) << "the program's own\n" << outcome.err;
+  EXPECT_NE(outcome.err.find("3 events"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("no CUDA device"), std::string::npos) << outcome.err;
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(runs), {}), 1);
+  EXPECT_EQ(run("record -o " + runs + " -- true").err,
+            "stepscope: nothing was recorded: the program used neither a CUDA device nor "
+            "Stepscope's own functions\n");
+  EXPECT_EQ(run("record -o " + runs + " -- no-such-program").code, 127);
+  EXPECT_EQ(run("record -o " + runs + " --tier some -- true").code, 2);
+  EXPECT_EQ(run("record -o " + runs).code, 2);
+}
+
+TEST_F(CliTest, RecordWithAGpu) {
+  const std::string build = std::filesystem::path(program_).parent_path().string();
+  ::setenv("STEPSCOPE_CUPTI", (build + "/tests/libstepscope_fake_cupti.so").c_str(), 1);
+  ::setenv("RANK", "3", 1);
+  const std::string runs = folder_.path("runs");
+  const auto outcome =
+      run("record -o " + runs + " --tier full -- " + build + "/tests/recorded_program gpu");
+  ::unsetenv("STEPSCOPE_CUPTI");
+  ::unsetenv("RANK");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("NVIDIA Fake"), std::string::npos) << outcome.err;
+  const auto rows =
+      run("query " + runs +
+          " \"select rank, (select count(*) from kernels) as kernels, (select count(*) "
+          "from slices where name = 'work') as ranges, (select count(*) from slices "
+          "where name = 'cudaLaunchKernel') as calls from ranks\" --format csv");
+  EXPECT_EQ(rows.out, "rank,kernels,ranges,calls\r\n3,2,3,2\r\n") << rows.err;
+}
+
 TEST_F(CliTest, SchemaDocumentIsUpToDate) {
   const char* source = getenv("STEPSCOPE_SOURCE_DIR");
   const std::string path = std::string(source != nullptr ? source : ".") + "/docs/schema.md";

@@ -21,6 +21,7 @@ struct Program {
   CLI::App app;
   Progress progress;             // Ctrl-C cancels it
   std::function<Status()> work;  // of the subcommand that was named
+  int exit_code = kExitOk;       // when the work is done; `record` passes the program's on
 };
 
 void add_import_command(Program& program);
@@ -29,6 +30,7 @@ void add_query_command(Program& program);
 void add_export_command(Program& program);
 void add_doctor_command(Program& program);
 void add_schema_command(Program& program);
+void add_record_command(Program& program);
 
 // A mistake in the command line that the parser cannot see: ends with exit code 2.
 Error usage_error(std::string why, std::string remedy = {});

@@ -34,6 +34,7 @@ int run(int count, char** words) {
   program.app.require_subcommand(1);
   program.app.get_formatter()->column_width(28);
   program.app.failure_message(CLI::FailureMessage::simple);
+  add_record_command(program);
   add_import_command(program);
   add_info_command(program);
   add_query_command(program);
@@ -54,7 +55,7 @@ int run(int count, char** words) {
   }
   catch_interrupts(program.progress);
   const Status status = program.work();
-  if (status) return kExitOk;
+  if (status) return program.exit_code;
   std::fprintf(stderr, "stepscope: %s\n", status.error().message().c_str());
   return is_usage_error(status.error()) ? kExitUsage : kExitFailure;
 }

@@ -31,18 +31,28 @@ uint64_t or_default(uint64_t value, uint64_t fallback) { return value == 0 ? fal
 
 using Sources = std::vector<std::unique_ptr<stepscope::Source>>;
 
-void add_gpu_source(uint32_t tier, stepscope::RecorderOptions& recorder, Sources& sources) {
-  namespace cupti = stepscope::cupti;
-  if (tier == 0) return;
+namespace cupti = stepscope::cupti;
+
+cupti::CuptiOptions gpu_options(uint32_t tier, uint64_t max_host_bytes) {
   cupti::CuptiOptions options;
-  options.tier = static_cast<cupti::Tier>(std::min(tier, 3u));
+  options.tier = static_cast<cupti::Tier>(std::clamp(tier, 1u, 3u));
   options.tune(std::getenv("STEPSCOPE_CUPTI_TUNING"));
   // At most half of the memory budget, at least what CUPTI needs to go on while one is read.
   options.buffers_most = std::max<uint64_t>(
-      4,
-      std::min<uint64_t>(options.buffers_most, recorder.max_host_bytes / 2 / options.buffer_bytes));
-  recorder.source_bytes += options.buffers_most * options.buffer_bytes;
-  sources.push_back(std::make_unique<cupti::CuptiSource>(options, Process::instance().bell()));
+      4, std::min<uint64_t>(options.buffers_most, max_host_bytes / 2 / options.buffer_bytes));
+  return options;
+}
+
+std::unique_ptr<stepscope::Source> gpu_source(const cupti::CuptiOptions& options) {
+  return std::make_unique<cupti::CuptiSource>(options, Process::instance().bell());
+}
+
+// CUPTI and the driver take themselves apart when the program exits. Handlers run last to first:
+// one that is registered now, when both are up, still gets their last records. (Process has one
+// too, but may be older than they are.)
+void stop_before_the_driver_ends() {
+  static const int kRegistered = std::atexit([] { Process::instance().stop(); });
+  (void)kRegistered;
 }
 
 }  // namespace
@@ -66,24 +76,39 @@ int stepscope_start(const char* folder, const stepscope_options* options) try {
   // Costs nothing until a window is handed over.
   sources.push_back(
       std::make_unique<stepscope::MindsporeSource>(Process::instance().mindspore_inbox()));
-  add_gpu_source(chosen.gpu_tier, recorder, sources);
+  if (chosen.gpu_tier > 0) {
+    const cupti::CuptiOptions gpu = gpu_options(chosen.gpu_tier, recorder.max_host_bytes);
+    recorder.source_bytes += gpu.buffers_most * gpu.buffer_bytes;
+    sources.push_back(gpu_source(gpu));
+  }
   const stepscope::Status started =
       Process::instance().start(std::move(recorder), std::move(sources));
-  return started.ok() ? 0 : fail(started.error().message());
+  if (!started) return fail(started.error().message());
+  if (chosen.gpu_tier > 0) stop_before_the_driver_ends();
+  return 0;
 } catch (const std::exception& failure) {
   return fail(std::string("cannot start recording: ") + failure.what());
 }
 
-int stepscope_start_from_environment(void) try {
+int stepscope_start_from_environment(int with_gpu) try {
   auto request = stepscope::read_environment();
   if (!request) return fail(request.error().message());
-  if (request->output.empty() || Process::instance().recording()) return 0;
+  if (request->output.empty()) return 0;
+  if (Process::instance().recording()) {
+    if (with_gpu == 0) return 0;
+    const stepscope::RecorderOptions defaults;
+    const stepscope::Status added = Process::instance().add_source(
+        gpu_source(gpu_options(request->gpu_tier, defaults.max_host_bytes)));
+    if (!added) return fail(added.error().message());
+    stop_before_the_driver_ends();
+    return 1;
+  }
   auto folder = stepscope::make_run_folder(request->output);
   if (!folder) return fail(folder.error().message());
   stepscope_options options{};
   options.size = sizeof options;
   options.rank = request->rank;
-  options.gpu_tier = request->gpu_tier;
+  options.gpu_tier = with_gpu != 0 ? request->gpu_tier : 0;
   return stepscope_start(folder->c_str(), &options) == 0 ? 1 : -1;
 } catch (const std::exception& failure) {
   return fail(std::string("cannot start recording: ") + failure.what());

@@ -6,8 +6,8 @@
 //   STEPSCOPE_OUTPUT   where the run's folder goes
 //   STEPSCOPE_TIER     pulse, kernels (the default) or full
 //
-// The recording begins there and ends with the program. It goes through libstepscope_collector, so
-// that a program which also uses record.h or the Python package has one recording, not two.
+// The recording begins there and ends with the program. It goes through libstepscope_collector: a
+// program which also uses record.h has been recorded since that was loaded, and gets the GPU added.
 #include <cstdio>
 
 #include "stepscope/record.h"
@@ -16,7 +16,7 @@ extern "C" {
 
 // CUDA's entry point: 1 is success. A failure is said once and never stops the program.
 STEPSCOPE_API int InitializeInjection(void) {
-  if (stepscope_start_from_environment() < 0)
+  if (stepscope_start_from_environment(1) < 0)
     std::fprintf(stderr, "stepscope: %s\n", stepscope_last_error());
   return 1;
 }

@@ -63,6 +63,13 @@ void Process::add_note(std::string_view name, std::string_view json) {
   if (recorder_ != nullptr) recorder_->add_note(name, json);
 }
 
+Status Process::add_source(std::unique_ptr<Source> source) {
+  const std::lock_guard lock(mutex_);
+  if (recorder_ != nullptr) return recorder_->add_source(std::move(source));
+  return Error{ErrorCode::kUnsupported, "cannot record the GPU", "", "nothing is being recorded",
+               "start a recording first"};
+}
+
 void Process::before_fork() {
   mutex_.lock();
   rings_.mutex().lock();

@@ -26,6 +26,8 @@ class Process {
   std::optional<RecordingStatistics> stop();
   bool recording();
   void add_note(std::string_view name, std::string_view json);
+  // To the recording that runs; an error when none does.
+  Status add_source(std::unique_ptr<Source> source);
   WriterBell& bell() { return bell_; }
 
   NameTable& names() { return names_; }

@@ -144,11 +144,25 @@ void Recorder::add_note(std::string_view name, std::string_view json) {
   notes_.emplace_back(name, json);
 }
 
+Status Recorder::add_source(std::unique_ptr<Source> source) {
+  if (auto started = source->start(); !started) return started;
+  const std::lock_guard lock(sources_mutex_);
+  new_sources_.push_back(std::move(source));
+  return {};
+}
+
+void Recorder::adopt_new_sources() {
+  const std::lock_guard lock(sources_mutex_);
+  for (auto& source : new_sources_) sources_.push_back(std::move(source));
+  new_sources_.clear();
+}
+
 void Recorder::run() {
   ::pthread_setname_np(::pthread_self(), "stepscope");
   int64_t flushed_ns = monotonic_ns();
   while (!stopping_.load(std::memory_order_acquire)) {
     if (!sources_wait()) bell_.wait_ns(kDrainEveryNs);
+    adopt_new_sources();
     drain();
     const int64_t now_ns = monotonic_ns();
     if (chunk_.bytes() < kFlushAtBytes && now_ns - flushed_ns < kFlushEveryNs && !sources_wait())
@@ -163,10 +177,20 @@ void Recorder::run() {
 }
 
 RecordingStatistics Recorder::stop() {
-  for (const auto& source : sources_) source->stop();
+  {
+    // The writer goes on meanwhile: it may have to make room for what the sources still bring.
+    std::vector<Source*> sources;
+    {
+      const std::lock_guard lock(sources_mutex_);
+      for (const auto& source : sources_) sources.push_back(source.get());
+      for (const auto& source : new_sources_) sources.push_back(source.get());
+    }
+    for (Source* const source : sources) source->stop();
+  }
   stopping_.store(true, std::memory_order_release);
   bell_.ring();
   writer_.join();
+  adopt_new_sources();
   drain();
   do {
     collect();

@@ -81,6 +81,8 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   void add_note(std::string_view name, std::string_view json);
+  // A source that turns up while the recording runs. Started on this thread.
+  Status add_source(std::unique_ptr<Source> source);
   // The caller has cleared stepscope_recording before.
   RecordingStatistics stop();
   // In a forked child, where the writer thread does not exist.
@@ -99,6 +101,7 @@ class Recorder {
   void drain_ring(ThreadRing& ring);
   void collect();
   bool sources_wait() const;
+  void adopt_new_sources();
   void flush(bool last = false);
   void add_clock(const ClockSample& sample);
   std::string beginning_json() const;
@@ -109,7 +112,10 @@ class Recorder {
   NameTable& names_;
   RingRegistry& rings_;
   WriterBell& bell_;
+  // Grown by the writer thread, under the mutex; the writer itself reads without it.
   std::vector<std::unique_ptr<Source>> sources_;
+  std::vector<std::unique_ptr<Source>> new_sources_;
+  std::mutex sources_mutex_;
   ClockSample beginning_;
   std::atomic<bool> stopping_ = false;
   std::thread writer_;

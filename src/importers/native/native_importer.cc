@@ -7,6 +7,7 @@
 #include "format/chunk_reader.h"
 #include "importers/common/json_file.h"
 #include "importers/common/text_file.h"
+#include "importers/native/device_tables.h"
 #include "importers/native/host_tables.h"
 #include "importers/native/mindspore_tables.h"
 #include "importers/native/raw_run.h"
@@ -110,6 +111,7 @@ bool NativeImporter::probe_file(const std::string& path, std::string_view head,
 Status NativeImporter::import(const Candidate& candidate, const ImportContext& context,
                               RankBuilder& rank) const {
   RawRun run(rank);
+  DeviceTables device(run);
   RawChunk chunk;
   rank.info.source_format = name();
   rank.info.source_path = candidate.unit;
@@ -128,10 +130,11 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
         return Error{ErrorCode::kCancelled, "import stopped", candidate.path, "cancelled", ""};
       if (learning) {
         run.learn(chunk);
+        device.learn(chunk);
         continue;
       }
       for (const RawTable& table : chunk.tables) {
-        if (host.read(table) || mindspore.read(table)) continue;
+        if (host.read(table) || device.read(table) || mindspore.read(table)) continue;
         if (table.name == "clocks" || table.name == "threads") continue;
         unknown_tables[std::string(table.name)] += static_cast<int64_t>(table.rows);
       }
@@ -141,11 +144,13 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
       continue;
     }
     host.finish(run.has_note("end"));
+    device.finish();
     mindspore.finish(folder_of(candidate.path));
     for (const auto& [table, rows] : unknown_tables)
       rank.quality.add(QualityCode::kUnknownCategory, "table " + table, rows);
     report_damage(*reader, rank);
-    add_source(rank, candidate.path, "raw", host.records() + mindspore.records());
+    add_source(rank, candidate.path, "raw",
+               host.records() + device.records() + mindspore.records());
   }
   read_notes(run, rank);
   context.progress.add_done_bytes(candidate.bytes);

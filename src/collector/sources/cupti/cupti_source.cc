@@ -129,8 +129,12 @@ Status CuptiSource::start() {
   if (!library) return Error(library.error());
   library_ = &*library;
   Callbacks& shared = callbacks();
+  WriterBell* nobody = nullptr;
+  if (!shared.bell.compare_exchange_strong(nobody, &bell_)) {
+    return Error{ErrorCode::kUnsupported, "cannot record the GPU", "",
+                 "it is being recorded already", "one recording of a process can have it"};
+  }
   shared.buffers.prepare(options_.buffer_bytes, options_.buffers_ready, options_.buffers_most);
-  shared.bell.store(&bell_, std::memory_order_release);
 
   const bool clock_is_ours = library_->register_timestamp != nullptr &&
                              library_->register_timestamp(stepscope_cupti_ticks) == kSuccess;
@@ -196,9 +200,9 @@ void CuptiSource::collect(SourceOutput& output) {
                         " ms after the end: what it was doing is not in the recording");
   }
   for (const std::string& problem : std::exchange(problems_, {})) {
-    std::string json;
+    std::string json = "{\"gpu\":";
     append_json_text(json, problem);
-    output.chunk.add_note("not_honoured", json);
+    output.chunk.add_note("not_honoured", json + "}");
   }
   if (!decoder_->clock().ours()) {
     uint64_t now = 0;

@@ -78,7 +78,7 @@ class CuptiSource final : public Source {
 };
 
 // Work that this thread launches from now on belongs to the operator of that number, until the
-// matching pop. Does nothing while no recording wants it. About 50 ns, inside CUPTI.
+// matching pop. Does nothing while no recording wants it; the cost is CUPTI's, on this thread.
 void push_external_id(uint64_t id);
 void pop_external_id();
 

@@ -1,0 +1,158 @@
+// stepscope record -- COMMAND: records a program without touching it.
+//
+// The program's processes record themselves: CUDA loads our injected library into each one that
+// uses a GPU, and those that use record.h start with the library. All this command does is to set
+// the environment, wait, and say what came of it.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "format/chunk_reader.h"
+
+namespace stepscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string output = "stepscope_runs";
+  std::string tier = "kernels";
+  std::vector<std::string> command;
+};
+
+Result<std::string> injected_library() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  for (const char* const place : {"lib", "../lib", ".", "../stepscope/lib"}) {
+    const fs::path library = program.parent_path() / place / "libstepscope_injection.so";
+    if (fs::exists(library, error)) return fs::weakly_canonical(library, error).string();
+  }
+  return Error{ErrorCode::kNotFound, "cannot record", "libstepscope_injection.so",
+               "it is not beside the program " + program.string(),
+               "install Stepscope completely, or build the target stepscope_injection"};
+}
+
+std::set<std::string> runs_in(const std::string& output) {
+  std::set<std::string> runs;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(output, error)) {
+    if (fs::exists(entry.path() / "FRAMEWORK" / kRawFileName, error))
+      runs.insert(entry.path().string());
+  }
+  return runs;
+}
+
+// The exit code as a shell would give it.
+Result<int> run_command(const std::vector<std::string>& command) {
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child < 0) return system_error("cannot start the command", command[0], errno);
+  if (child == 0) {
+    ::execvp(words[0], words.data());
+    const int failed = errno;
+    fmt::print(stderr, "stepscope: {}\n",
+               system_error("cannot start the command", command[0], failed).message());
+    ::_exit(failed == ENOENT ? 127 : 126);
+  }
+  // Ctrl-C goes to the program as well; this one waits for it and reports.
+  ::signal(SIGINT, SIG_IGN);
+  ::signal(SIGTERM, SIG_IGN);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// What one run says about itself: "12,345 events, NVIDIA H200", and why there is no GPU in it.
+std::string describe(const std::string& run) {
+  auto reader = ChunkReader::open(run + "/FRAMEWORK/" + std::string(kRawFileName));
+  if (!reader) return reader.error().message();
+  std::string device;
+  std::string without_gpu = "no CUDA device was used";
+  std::string events = "not ended";
+  RawChunk chunk;
+  while (true) {
+    auto more = reader->next(chunk);
+    if (!more || !*more) break;
+    for (const RawNote& note : chunk.notes) {
+      const auto json = nlohmann::json::parse(note.json, nullptr, false);
+      if (!json.is_object()) continue;
+      const auto text = [&](const char* key) {
+        const auto at = json.find(key);
+        return at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
+      };
+      if (note.name == "device" && device.empty()) device = text("name");
+      if (note.name == "source_left_out" && text("source") == "gpu") without_gpu = text("why");
+      if (note.name == "end") {
+        const auto at = json.find("events");
+        if (at != json.end() && at->is_number_integer())
+          events = count_text(at->get<int64_t>()) + " events";
+      }
+    }
+  }
+  return fmt::format("{}, {}, {}", events, bytes_text(reader->file().size()),
+                     device.empty() ? without_gpu : device);
+}
+
+Status record(const Options& options, int& exit_code) {
+  auto library = injected_library();
+  if (!library) return std::move(library.error());
+  std::error_code error;
+  fs::create_directories(options.output, error);
+  if (error) return system_error("cannot create", options.output, error.value());
+  const std::string output = fs::absolute(options.output, error).string();
+  const std::set<std::string> before = runs_in(output);
+  ::setenv("STEPSCOPE_OUTPUT", output.c_str(), 1);
+  ::setenv("STEPSCOPE_TIER", options.tier.c_str(), 1);
+  ::setenv("CUDA_INJECTION64_PATH", library->c_str(), 1);
+  ::setenv("NVTX_INJECTION64_PATH", library->c_str(), 0);  // another tool's is left alone
+  auto code = run_command(options.command);
+  if (!code) return std::move(code.error());
+  exit_code = *code;
+
+  std::vector<std::string> runs;
+  std::ranges::set_difference(runs_in(output), before, std::back_inserter(runs));
+  // On stderr: the program's own output may be going into a pipe.
+  if (runs.empty()) {
+    fmt::print(stderr,
+               "stepscope: nothing was recorded: the program used neither a CUDA device nor "
+               "Stepscope's own functions\n");
+  }
+  for (const std::string& run : runs) fmt::print(stderr, "stepscope: {}: {}\n", run, describe(run));
+  return {};
+}
+
+}  // namespace
+
+void add_record_command(Program& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = program.app.add_subcommand(
+      "record", "run a program and record it: stepscope record -- python train.py");
+  command->add_option("-o,--output", options->output,
+                      "folder for the runs; default: stepscope_runs");
+  command
+      ->add_option("--tier", options->tier,
+                   "what of the GPU: pulse (memory, collectives), kernels (and copies), full (and "
+                   "runtime calls); default: kernels")
+      ->check(CLI::IsMember({"pulse", "kernels", "full"}));
+  command->add_option("COMMAND", options->command, "the program and its arguments, behind --")
+      ->required();
+  command->callback([&program, options] {
+    program.work = [&program, options] { return record(*options, program.exit_code); };
+  });
+}
+
+}  // namespace stepscope
