@@ -62,11 +62,6 @@ class Ours:
         path = library_folder() / "libstepscope_torch.so"
         if operators and path.exists():
             self.operators = ctypes.CDLL(str(path))
-            hooks = self.operators.stepscope_torch_set_external_hooks
-            hooks(
-                ctypes.cast(self.library.stepscope_push_external_id, ctypes.c_void_p),
-                ctypes.cast(self.library.stepscope_pop_external_id, ctypes.c_void_p),
-            )
 
     def start(self, folder: Path) -> None:
         options = Options(size=ctypes.sizeof(Options), gpu_tier=self.tier, min_free_mb=64)
@@ -160,8 +155,6 @@ class Floor:
 
 def make(mode: str) -> Off | Ours | TorchProfiler | Floor:
     """The profiler of a mode; the environment is changed before CUPTI is opened."""
-    if mode == "full_no_links":
-        os.environ["STEPSCOPE_CUPTI_TUNING"] = "external=0"
     if mode == "kernels_no_flush":
         os.environ["STEPSCOPE_CUPTI_TUNING"] = "flush_ms=0"
     makers = {
@@ -171,7 +164,6 @@ def make(mode: str) -> Off | Ours | TorchProfiler | Floor:
         "kernels_no_flush": lambda: Ours(2, operators=False),
         "full": lambda: Ours(3, operators=True),
         "full_shapes_memory": lambda: Ours(3, operators=True, wishes=3),
-        "full_no_links": lambda: Ours(3, operators=True),
         "torch_default": lambda: TorchProfiler(everything=False),
         "torch_full": lambda: TorchProfiler(everything=True),
         "floor_kernels": lambda: Floor(2),

@@ -48,6 +48,7 @@ class Recording {
     chosen.min_free_mb = number_in(options, "min_free_gb", 1024);
     chosen.ring_kb = number_in(options, "ring_kb");
     chosen.system_interval_ms = number_in(dict_in(sources, "system"), "interval_ms");
+    chosen.gpu_tier = number_in(dict_in(sources, "gpu"), "tier");
     int failed = 0;
     {
       const nb::gil_scoped_release release;

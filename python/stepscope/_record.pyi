@@ -12,7 +12,7 @@ class Recording:
     @property
     def active(self) -> bool: ...
 
-class record_function:
+class record_function:  # noqa: N801, torch's name
     """A named range: `with record_function("forward"):`, or as a decorator."""
 
     def __init__(self, name: str) -> None: ...

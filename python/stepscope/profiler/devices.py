@@ -12,6 +12,10 @@ from stepscope.profiler.parameters import Parameters, plain
 _SYSTEM_INTERVAL_MS = 1000
 _STACK_INTERVAL_MS = 1
 
+# pulse, kernels, full: see docs/recording.md. Operators are linked to kernels by their calls, which
+# only the last has.
+_GPU_TIERS = {"LevelNone": 1, "Level0": 3, "Level1": 3, "Level2": 3}
+
 _NPU_ONLY = ("aic_metrics", "l2_cache", "hbm_ddr", "pcie", "sys_io", "sys_interconnection")
 # These come with the hooks into the frameworks.
 _NOT_YET = ("record_shapes", "data_process", "parallel_strategy", "profile_memory")
@@ -47,7 +51,7 @@ def sources(p: Parameters, found: frozenset[ProfilerActivity]) -> dict[str, dict
         chosen["python_stacks"] = {"interval_ms": _STACK_INTERVAL_MS}
     level = p.profiler_level.value
     if _uses(ProfilerActivity.GPU, p, found):
-        chosen["gpu"] = {"level": level, "sync": p.sync_enable}
+        chosen["gpu"] = {"tier": _GPU_TIERS[level]}
     if _uses(ProfilerActivity.NPU, p, found):
         asked = {name: plain(getattr(p, name)) for name in _NPU_ONLY}
         chosen["npu"] = {"level": level, **asked}

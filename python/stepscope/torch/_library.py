@@ -11,7 +11,6 @@ from stepscope.torch import _build
 
 SHAPES = 1
 MEMORY = 2
-DEVICE_LINKS = 4
 
 _COLLECTOR = "libstepscope_collector.so"
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from stepscope.profiler._log import logger
-from stepscope.profiler.devices import present
-from stepscope.profiler.enums import ProfilerActivity
 from stepscope.profiler.parameters import Parameters
 from stepscope.torch import _itt
 from stepscope.torch._build import BuildError
-from stepscope.torch._library import DEVICE_LINKS, MEMORY, SHAPES, Library, load
+from stepscope.torch._library import MEMORY, SHAPES, Library, load
 from stepscope.torch._modules import ModuleRanges
 from stepscope.torch._steps import OptimizerSteps
 
@@ -41,8 +39,6 @@ class TorchSource:
         except BuildError as error:
             return self._start_without(str(error))
         wishes = SHAPES * parameters.record_shapes | MEMORY * parameters.profile_memory
-        if ProfilerActivity.GPU in parameters.activities and ProfilerActivity.GPU in present():
-            wishes |= DEVICE_LINKS
         granted = self._library.start(wishes)
         if granted < 0:
             self._library = None

@@ -179,7 +179,7 @@ TEST_F(CuptiSourceTest, KernelsOfEveryCudaAreRead) {
 
 TEST_F(CuptiSourceTest, FullHasCallsOnTheirThreadsAndOperatorsIds) {
   for (const uint32_t cuda : {1201u, 1300u}) {
-    start(3, cuda);
+    start(3, cuda, "external=1");
     stepscope_push_external_id(41);
     const uint32_t outer = launch();
     stepscope_push_external_id(42);
@@ -262,7 +262,7 @@ TEST_F(CuptiSourceTest, ATierSwitchesItsKindsOnAndStopSwitchesAllOff) {
 }
 
 TEST_F(CuptiSourceTest, AnIdOfAnOperatorThatARecordingEndedInIsTakenBack) {
-  start(3);
+  start(3, 1300, "external=1");
   stepscope_push_external_id(1);
   stop();
   stepscope_pop_external_id();
