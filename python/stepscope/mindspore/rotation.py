@@ -7,7 +7,7 @@ microseconds an operator. Windows of 10,000 operators keep both small: 4 MB, som
 from __future__ import annotations
 
 OPERATORS = 10_000
-#: also what a killed program loses at most
+#: also most of what a killed program loses
 SECONDS = 1.0
 # As long as the operators of a step are not known.
 _FIRST_STEPS = 16
