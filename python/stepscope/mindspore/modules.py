@@ -1,9 +1,9 @@
 """Module ranges of PyNative mode: every call of a Cell is a range.
 
-The calls are wrapped rather than hooked: a hook makes a Cell run another way, which adds operators.
-A range is the time in which the host called the module; its operators run a little later, on other
-threads. In graph mode Cells are not called by Python; the importer makes the ranges from the paths
-in the operators' names. Costs about 1 microsecond a call.
+The calls are wrapped rather than hooked: hooks have to be put on every Cell, and miss those that
+are made later. A range is the time in which the host called the module; its operators run a little
+later, on other threads. In graph mode Cells are not called by Python; the importer makes the ranges
+from the paths in the operators' names. Costs a third of the call of a Cell that does nothing.
 """
 
 from __future__ import annotations

@@ -7,13 +7,13 @@ microseconds an operator. Windows of 10,000 operators keep both small: 4 MB, som
 from __future__ import annotations
 
 OPERATORS = 10_000
-#: also what a killed program loses at most
+#: also most of what a killed program loses
 SECONDS = 1.0
 # As long as the operators of a step are not known.
 _FIRST_STEPS = 16
 _FIRST_SECONDS = 0.1
 # MindSpore never forgets memory records and writes all of them at every stop. Windows that grow
-# with them, and stops that take a fiftieth of the time, keep that bearable.
+# with them, and in slow loops stops that are far apart, keep that bearable.
 _SHARE_OF_MEMORY_RECORDS = 4
 _STOPS_APART = 50
 
