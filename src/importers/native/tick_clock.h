@@ -6,6 +6,7 @@
 #define STEPSCOPE_IMPORTERS_NATIVE_TICK_CLOCK_H_
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace stepscope {
@@ -26,7 +27,11 @@ class TickClock {
   int64_t ns(int64_t ticks) const;
   // How long something of so many ticks takes that starts at `ticks`.
   int64_t duration_ns(int64_t ticks, int64_t duration) const {
-    return ns(ticks + duration) - ns(ticks);
+    int64_t end = 0;
+    if (__builtin_add_overflow(ticks, duration, &end))
+      end =
+          duration < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
+    return ns(end) - ns(ticks);
   }
   // For times of the monotonic clock.
   int64_t from_monotonic(int64_t monotonic_ns) const;
