@@ -37,7 +37,7 @@ fi
 echo "== operators of PyTorch"
 root=$(python3 -c 'import torch, os; print(os.path.dirname(torch.__file__))')
 g++ -std=c++20 -O2 -DNDEBUG -fPIC -shared -fvisibility=hidden -D_GLIBCXX_USE_CXX11_ABI=1 \
-  -Iinclude -isystem "$root/include" -isystem "$root/include/torch/csrc/api/include" \
+  -Iinclude -Ipython -isystem "$root/include" -isystem "$root/include/torch/csrc/api/include" \
   python/stepscope/torch/native/callbacks.cc -o build-gpu/lib/libstepscope_torch.so \
   -L"$root/lib" -lc10 -ltorch_cpu "$library" "-Wl,-rpath,$PWD/build-gpu/lib" "-Wl,-rpath,$root/lib" ||
   echo "cannot be built here: the full tier runs without them"

@@ -208,7 +208,7 @@ TEST_F(Collector, AThousandRecordingsLeaveNothingBehind) {
   start(options);
   stop();
   const size_t files_before = open_files();
-  const int64_t memory_before = testing::resident_bytes();
+  [[maybe_unused]] const int64_t memory_before = testing::resident_bytes();
   for (int i = 0; i < 1000; ++i) {
     start(options);
     {
@@ -217,11 +217,16 @@ TEST_F(Collector, AThousandRecordingsLeaveNothingBehind) {
     ASSERT_EQ(stop().ranges.size(), 1u) << i;
   }
   EXPECT_EQ(open_files(), files_before);
+#ifndef __SANITIZE_ADDRESS__  // it keeps freed memory
   EXPECT_LT(testing::resident_bytes() - memory_before, 8 << 20);
+#endif
 }
 
 // Data-loader workers: the child records nothing, disturbs nothing, and may record for itself.
 TEST_F(Collector, AForkedChildIsOnItsOwn) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer ends children of a program with threads that start threads";
+#endif
   start();
   {
     STEPSCOPE_SCOPE("parent");
