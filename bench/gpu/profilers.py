@@ -179,7 +179,6 @@ MODES = (
     "kernels",
     "floor_full",
     "full",
-    "full_no_links",
     "full_shapes_memory",
     "torch_default",
     "torch_full",
