@@ -7,6 +7,7 @@
 #include <chrono>
 #include <string>
 
+#include "collector/signals_blocked.h"
 #include "stepscope/record.h"
 
 namespace stepscope::python {
@@ -63,6 +64,7 @@ std::shared_ptr<StackSampler> StackSampler::start(double interval_ms) {
     Py_XDECREF(main_thread);
     PyErr_Clear();
   }
+  const SignalsBlocked for_new_threads;
   sampler->thread_ = std::thread([raw = sampler.get()] { raw->run(); });
   return sampler;
 }

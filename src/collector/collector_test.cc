@@ -2,8 +2,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
@@ -223,6 +228,31 @@ TEST_F(Collector, AThousandRecordingsLeaveNothingBehind) {
 }
 
 // Data-loader workers: the child records nothing, disturbs nothing, and may record for itself.
+// A signal that one of our threads took would not wake the program's thread that waits for it.
+TEST_F(Collector, OurThreadsTakeNoSignals) {
+  stepscope_options options{};
+  options.system_interval_ms = 10;
+  start(options);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // they name themselves
+  int ours = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::getline(std::ifstream(task.path() / "comm") >> std::ws, name);
+    if (!name.starts_with("stepscope")) continue;
+    std::ifstream status(task.path() / "status");
+    std::string line;
+    while (std::getline(status, line)) {
+      if (!line.starts_with("SigBlk:")) continue;
+      const uint64_t blocked = std::stoull(line.substr(7), nullptr, 16);
+      EXPECT_TRUE(blocked >> (SIGINT - 1) & 1) << task.path();
+      EXPECT_TRUE(blocked >> (SIGTERM - 1) & 1) << task.path();
+      ++ours;
+    }
+  }
+  EXPECT_EQ(ours, 2);
+  stop();
+}
+
 TEST_F(Collector, AForkedChildIsOnItsOwn) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer ends children of a program with threads that start threads";

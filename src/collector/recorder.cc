@@ -1,7 +1,6 @@
 #include "collector/recorder.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 
 #include "base/json_text.h"
 #include "collector/record_tables.h"
+#include "collector/signals_blocked.h"
 #include "stepscope/record.h"
 
 namespace stepscope {
@@ -90,6 +90,7 @@ Recorder::Recorder(RecorderOptions options, const ClockSample& beginning, RawOut
       bell_(bell),
       sources_(std::move(sources)),
       beginning_(beginning) {
+  const SignalsBlocked for_new_threads;
   chunk_.add_note("recording", beginning_json());
   for (const auto& [name, json] : options_.notes) chunk_.add_note(name, json);
   for (auto& source : sources_) {
@@ -110,13 +111,7 @@ Recorder::Recorder(RecorderOptions options, const ClockSample& beginning, RawOut
     std::this_thread::sleep_for(std::chrono::nanoseconds(kClockApartNs - apart_ns));
   add_clock(sample_clocks());
   flush();
-  // Signals are for the program's own threads.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
   writer_ = std::thread([this] { run(); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Recorder::~Recorder() {
