@@ -1,0 +1,1 @@
+select name, ts, dur from slices order by ts;
