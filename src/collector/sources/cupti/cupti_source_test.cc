@@ -251,7 +251,7 @@ TEST_F(CuptiSourceTest, ATierSwitchesItsKindsOnAndStopSwitchesAllOff) {
     EXPECT_EQ(on(kConcurrentKernel), tier >= 2);
     EXPECT_EQ(on(kMemcpy), tier >= 2);
     EXPECT_EQ(on(kRuntimeApi), tier >= 3);
-    EXPECT_EQ(on(kExternalCorrelation), tier >= 3);
+    EXPECT_FALSE(on(kExternalCorrelation)) << "only when it is asked for";
     EXPECT_EQ(FAKE(fake_cupti_attribute)(kAttributeBuffersAreZeroed), 1);
     stop();
     EXPECT_EQ(FAKE(fake_cupti_enabled_kinds)(), 0u);
@@ -266,7 +266,7 @@ TEST_F(CuptiSourceTest, AnIdOfAnOperatorThatARecordingEndedInIsTakenBack) {
   stepscope_push_external_id(1);
   stop();
   stepscope_pop_external_id();
-  start(3);
+  start(3, 1300, "external=1");
   stepscope_pop_external_id();  // of an operator that began before
   launch();
   EXPECT_FALSE(stop().tables.contains("external_ids"));
