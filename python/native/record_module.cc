@@ -1,5 +1,9 @@
 // stepscope._record: recording as Python sees it. Stands on the C functions of record.h alone, so
 // that Python, PyTorch's callbacks and C++ code of one process record into the same file.
+#include <pthread.h>
+
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -92,22 +96,32 @@ class Recording {
   std::string statistics_ = "{}";
 };
 
-// A named range around a block. The same object may be entered again inside itself.
+// A named range around a block. The same object may be entered again inside itself and by several
+// threads at once, as a decorated function is; the GIL guards the list.
 class Range {
  public:
   explicit Range(const std::string& name) : name_(stepscope_name(name.data(), name.size())) {}
 
-  void enter() { starts_.push_back(stepscope_is_recording() ? stepscope_ticks() : 0); }
+  void enter() {
+    open_.push_back({::pthread_self(), stepscope_is_recording() ? stepscope_ticks() : 0});
+  }
   void exit() {
-    if (starts_.empty()) return;
-    const uint64_t start = starts_.back();
-    starts_.pop_back();
+    const auto innermost = std::find_if(open_.rbegin(), open_.rend(), [](const Open& open) {
+      return ::pthread_equal(open.thread, ::pthread_self());
+    });
+    if (innermost == open_.rend()) return;
+    const uint64_t start = innermost->start;
+    open_.erase(std::next(innermost).base());
     if (start != 0) stepscope_range(start, STEPSCOPE_USER, name_);
   }
 
  private:
+  struct Open {
+    pthread_t thread;
+    uint64_t start;  // 0: nothing was recording
+  };
   uint32_t name_;
-  std::vector<uint64_t> starts_;
+  std::vector<Open> open_;
 };
 
 uint32_t name_of(const std::string& text) { return stepscope_name(text.data(), text.size()); }

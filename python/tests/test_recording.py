@@ -93,6 +93,29 @@ def test_ranges_of_threads_and_decorators(tmp_path: pathlib.Path) -> None:
         assert "checkpoint" in names
 
 
+def test_threads_that_share_a_range_keep_their_own_times(tmp_path: pathlib.Path) -> None:
+    entered, leave = threading.Barrier(2), threading.Event()
+
+    @stepscope.record_function("shared")
+    def work(seconds: float) -> None:
+        entered.wait()
+        if seconds:
+            time.sleep(seconds)
+            leave.set()
+        leave.wait()
+
+    with stepscope.Profiler(output_path=str(tmp_path)):
+        threads = [threading.Thread(target=work, args=(seconds,)) for seconds in (0.2, 0)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    with stepscope.open(tmp_path) as run:
+        shared = run.query("select track, dur from slices where name = 'shared'")
+        assert len(set(shared["track"].tolist())) == 2
+        assert all(dur > 150e6 for dur in shared["dur"].tolist())
+
+
 def test_stacks_are_sampled(tmp_path: pathlib.Path) -> None:
     with stepscope.Profiler(output_path=str(tmp_path), with_stack=True):
         busy(0.4)
