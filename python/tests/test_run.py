@@ -19,6 +19,8 @@ import stepscope
 
 INTERRUPTED = """
 import os, signal, sys, threading, time
+# Programs that a shell starts in the background ignore Ctrl-C, and so do their children.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import stepscope
 stepscope.open  # brings in NumPy and the engine, which is not what is interrupted here
 
