@@ -14,7 +14,8 @@ namespace stepscope {
 namespace {
 
 constexpr uint64_t kLargeFromBytes = 64ull << 20;
-constexpr size_t kBlockBytes = 4 << 20;
+constexpr size_t kBlockBytes = 2 << 20;
+constexpr size_t kBlocks = 6;
 constexpr size_t kAlignment = 4096;  // what direct reads ask of offset, length and address
 constexpr size_t kSamples = 64;
 
@@ -45,17 +46,15 @@ struct ColdReader::Block {
   ptrdiff_t filled = 0;  // negative: failed
   ptrdiff_t used = 0;
   int failure = 0;
+  std::future<void> reading;
 };
 
-ColdReader::ColdReader(int descriptor)
-    : descriptor_(descriptor),
-      current_(std::make_unique<Block>()),
-      next_(std::make_unique<Block>()) {
-  read_ahead();
+ColdReader::ColdReader(int descriptor) : descriptor_(descriptor) {
+  for (size_t i = 0; i < kBlocks; ++i) read_ahead(*blocks_.emplace_back(std::make_unique<Block>()));
 }
 
 ColdReader::~ColdReader() {
-  reading_.wait();
+  for (const auto& block : blocks_) block->reading.wait();
   ::close(descriptor_);
 }
 
@@ -71,15 +70,15 @@ std::unique_ptr<ColdReader> ColdReader::open_always(const InputFile& file) {
   if (descriptor < 0) return nullptr;
   auto reader = std::unique_ptr<ColdReader>(new ColdReader(descriptor));
   // Some file systems accept the flag and refuse the read.
-  reader->reading_.wait();
-  return reader->next_->filled < 0 ? nullptr : std::move(reader);
+  Block& first = *reader->blocks_.front();
+  first.reading.wait();
+  return first.filled < 0 ? nullptr : std::move(reader);
 }
 
-void ColdReader::read_ahead() {
-  // A thread for each block: 20 us beside the millisecond that the block takes.
-  reading_ = std::async(std::launch::async, [this, offset = next_offset_] {
-    Block& block = *next_;
-    block.used = 0;
+void ColdReader::read_ahead(Block& block) {
+  block.used = 0;
+  // A thread for each block: 20 us beside the half millisecond that the block takes.
+  block.reading = std::async(std::launch::async, [this, &block, offset = next_offset_] {
     do {
       block.filled = ::pread(descriptor_, block.data, kBlockBytes, static_cast<off_t>(offset));
     } while (block.filled < 0 && errno == EINTR);
@@ -89,23 +88,22 @@ void ColdReader::read_ahead() {
 }
 
 ptrdiff_t ColdReader::read(void* into, size_t bytes) {
-  if (current_->used == current_->filled) {
-    reading_.wait();
-    std::swap(current_, next_);
-    // A short block is the last one.
-    if (current_->filled == static_cast<ptrdiff_t>(kBlockBytes)) {
-      read_ahead();
-    } else {
-      next_->filled = next_->used = 0;
-    }
+  Block* block = blocks_[current_].get();
+  block->reading.wait();
+  // A short block is the last one.
+  if (block->used == block->filled && block->filled == static_cast<ptrdiff_t>(kBlockBytes)) {
+    read_ahead(*block);
+    current_ = (current_ + 1) % blocks_.size();
+    block = blocks_[current_].get();
+    block->reading.wait();
   }
-  if (current_->filled < 0) {
-    errno = current_->failure;
+  if (block->filled < 0) {
+    errno = block->failure;
     return -1;
   }
-  const auto count = std::min(static_cast<ptrdiff_t>(bytes), current_->filled - current_->used);
-  std::memcpy(into, current_->data + current_->used, static_cast<size_t>(count));
-  current_->used += count;
+  const auto count = std::min(static_cast<ptrdiff_t>(bytes), block->filled - block->used);
+  std::memcpy(into, block->data + block->used, static_cast<size_t>(count));
+  block->used += count;
   return count;
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <future>
 #include <memory>
+#include <vector>
 
 #include "base/file.h"
 
@@ -34,12 +35,12 @@ class ColdReader {
  private:
   struct Block;
   explicit ColdReader(int descriptor);
-  void read_ahead();
+  // Starts to fill the block with what comes next.
+  void read_ahead(Block& block);
 
   int descriptor_;
-  std::unique_ptr<Block> current_;
-  std::unique_ptr<Block> next_;
-  std::future<void> reading_;  // fills next_
+  std::vector<std::unique_ptr<Block>> blocks_;
+  size_t current_ = 0;
   uint64_t next_offset_ = 0;
 };
 
