@@ -327,17 +327,19 @@ Status write_rank(StoreWriter& store, uint32_t position, RankBuilder& rank, unsi
   StringRemap strings;
   store.merge_strings(rank.strings, strings);
 
-  // Three independent writers. The first is the longest; the others share the second thread.
+  // Four independent pieces of work, the longest first.
   SliceWriter slices(store, position, laid_out, strings);
   TypedWriter typed(store, position, laid_out, links, strings);
   StringRemap own_strings = strings;  // SmallTables adds strings of its own
   SmallTables tables(store, position, laid_out, own_strings);
   Status results[3];
-  parallel_for(3, threads, [&](size_t which) {
-    if (which == 0) results[0] = slices.write();
-    if (which == 1) results[1] = typed.write();
-    if (which == 2) results[2] = tables.write_all(links);
+  parallel_for(4, threads, [&](size_t which) {
+    if (which == 0) slices.write_links();
+    if (which == 1) slices.write_places();
+    if (which == 2) results[0] = typed.write();
+    if (which == 3) results[1] = tables.write_all(links);
   });
+  results[2] = slices.finish();
   for (const Status& status : results) {
     if (!status.ok()) return status;
   }

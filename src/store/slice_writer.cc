@@ -7,6 +7,7 @@ namespace stepscope {
 
 namespace {
 constexpr int64_t kOneDayNs = 24LL * 3600 * 1'000'000'000;
+constexpr size_t kFirstLinkColumn = 7;  // of the slices table: step, behind parent
 }  // namespace
 
 SliceWriter::SliceWriter(StoreWriter& store, uint32_t position, const LaidOutRank& laid_out,
@@ -37,12 +38,19 @@ int64_t SliceWriter::last_ns() const {
   return near ? std::max(ranges_.last_ns, instants_.last_ns) : ranges_.last_ns;
 }
 
-Status SliceWriter::write() {
+void SliceWriter::write_places() {
   for_each_row(
       laid_out_,
       [&](TrackId track, uint32_t index, uint32_t, uint32_t depth) {
-        write_slice(track, index, depth);
+        write_place(track, index, depth);
       },
+      [](TrackId, uint32_t, uint32_t, uint32_t) {});
+}
+
+void SliceWriter::write_links() {
+  for_each_row(
+      laid_out_,
+      [&](TrackId track, uint32_t index, uint32_t, uint32_t) { write_link(track, index); },
       [&](TrackId track, uint32_t depth, uint32_t first_row, uint32_t rows) {
         Lane lane{track, depth, first_row, rows, starts_ns_.empty() ? 0 : starts_ns_[0], 0, 0};
         tiles_.add_lane(lane, starts_ns_.span(), durations_ns_.span());
@@ -50,6 +58,9 @@ Status SliceWriter::write() {
         starts_ns_.clear();
         durations_ns_.clear();
       });
+}
+
+Status SliceWriter::finish() {
   if (auto status = slices_.finish(); !status) return status;
   if (auto status = write_totals(); !status) return status;
   return write_tiles();
@@ -101,13 +112,9 @@ int64_t SliceWriter::step_of(TrackId track, uint32_t index, const SliceRecord& s
   return steps_.step_at(slice.ts_ns);
 }
 
-void SliceWriter::write_slice(TrackId track, uint32_t index, uint32_t depth) {
+void SliceWriter::write_place(TrackId track, uint32_t index, uint32_t depth) {
   const SliceRecord& slice = rank_.slices(track)[index];
-  starts_ns_.push_back(slice.ts_ns);
-  durations_ns_.push_back((slice.flags & kFlagImpossible) ? 0 : slice.dur_ns);
-  const int64_t step = step_of(track, index, slice);
   const uint32_t parent = laid_out_.layouts[track].parent[index];
-  const bool has_args = slice.args != ArgsRef::kNone;
   size_t column = 0;
   const auto push = [&](int64_t value) { slices_.column(column++).push(value); };
   push(track);
@@ -117,6 +124,16 @@ void SliceWriter::write_slice(TrackId track, uint32_t index, uint32_t depth) {
   push(text(slice.cat));
   push(depth);
   push(parent == kNoSlice ? kNull : static_cast<int64_t>(laid_out_.row(track, parent)));
+}
+
+void SliceWriter::write_link(TrackId track, uint32_t index) {
+  const SliceRecord& slice = rank_.slices(track)[index];
+  starts_ns_.push_back(slice.ts_ns);
+  durations_ns_.push_back((slice.flags & kFlagImpossible) ? 0 : slice.dur_ns);
+  const int64_t step = step_of(track, index, slice);
+  const bool has_args = slice.args != ArgsRef::kNone;
+  size_t column = kFirstLinkColumn;
+  const auto push = [&](int64_t value) { slices_.column(column++).push(value); };
   push(step);
   push(rank_.unpack_id(slice.correlation));
   push(rank_.unpack_id(slice.external_id));

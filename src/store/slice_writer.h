@@ -34,12 +34,18 @@ void for_each_row(const LaidOutRank& laid_out, Visit visit, EndLane end_lane) {
   }
 }
 
+// In two halves that share nothing while they run, because this is the longest table by far: call
+// each once, on any threads, then finish().
 class SliceWriter {
  public:
   SliceWriter(StoreWriter& store, uint32_t position, const LaidOutRank& laid_out,
               const StringRemap& strings);
 
-  Status write();
+  // Where and what: track, time, name, nesting.
+  void write_places();
+  // Everything else, with totals and tiles.
+  void write_links();
+  Status finish();
 
   // The time that slices cover. Instants widen it by a day at most: a profiler's end mark may be
   // days behind the data.
@@ -55,7 +61,8 @@ class SliceWriter {
     int64_t max = 0;
   };
 
-  void write_slice(TrackId track, uint32_t index, uint32_t depth);
+  void write_place(TrackId track, uint32_t index, uint32_t depth);
+  void write_link(TrackId track, uint32_t index);
   int64_t step_of(TrackId track, uint32_t index, const SliceRecord& slice);
   void count(const SliceRecord& slice, int64_t step);
   Status write_totals();
