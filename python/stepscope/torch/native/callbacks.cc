@@ -18,14 +18,7 @@
 namespace stepscope_torch {
 namespace {
 
-enum Wish : uint32_t { kShapes = 1, kMemory = 2, kDeviceLinks = 4 };
-
-using PushExternal = void (*)(uint64_t);
-using PopExternal = void (*)();
-
-// Changed only while no callback is registered.
-PushExternal push_external = nullptr;
-PopExternal pop_external = nullptr;
+enum Wish : uint32_t { kShapes = 1, kMemory = 2 };
 
 // The sequence number joins a forward operator with the backward ones that it causes.
 uint64_t sequence_value(const at::RecordFunction& function) {
@@ -35,7 +28,7 @@ uint64_t sequence_value(const at::RecordFunction& function) {
   return number | (forward_thread < 1u << 16 ? forward_thread << 48 : 0);
 }
 
-template <bool kWithShapes, bool kWithExternal>
+template <bool kWithShapes>
 std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
   ThreadState* thread = thread_state;
   if (__builtin_expect(thread == nullptr, 0)) {
@@ -54,12 +47,6 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
   range->name = thread->names.id(function.name());
   range->sequence = sequence_value(function);
   if constexpr (kWithShapes) range->args = thread->inputs_id(function);
-  if constexpr (kWithExternal) {
-    if (function.scope() != at::RecordScope::USER_SCOPE) {
-      range->external = thread->external_id();
-      push_external(range->external);
-    }
-  }
   range->start = stepscope_ticks();
   return owner;
 }
@@ -81,22 +68,17 @@ void complete_step(int64_t number, uint64_t now) {
   stepscope_put(now, 0, STEPSCOPE_STEP_END, 0, 0, 0);
 }
 
-template <bool kWithExternal>
 void end(const at::RecordFunction& function, at::ObserverContext* context) {
   const uint64_t now = stepscope_ticks();
   const auto* const range = static_cast<const OpenRange*>(context);
   if (range == nullptr) return;
   const bool same_thread = range->thread == thread_state;
-  if constexpr (kWithExternal) {
-    if (range->external != 0 && same_thread) pop_external();
-  }
   // Another recording may have begun meanwhile; it did not see this range begin.
   if (range->recording != current_recording.load(std::memory_order_relaxed)) return;
   uint64_t args = range->args;
   if (__builtin_expect(!same_thread && args == 0, 0)) args = other_thread_args(*range);
   const uint32_t kind =
       function.scope() == at::RecordScope::USER_SCOPE ? STEPSCOPE_USER : STEPSCOPE_OPERATOR;
-  args |= static_cast<uint64_t>(range->external) << 32;
   const bool with_values = (args | range->sequence) != 0;
   stepscope_put(range->start, now - range->start, with_values ? kind | STEPSCOPE_VALUES : kind,
                 range->name, args, range->sequence);
@@ -105,13 +87,8 @@ void end(const at::RecordFunction& function, at::ObserverContext* context) {
 }
 
 at::RecordFunctionCallback callback(uint32_t wishes) {
-  using at::RecordFunctionCallback;
   const bool shapes = (wishes & kShapes) != 0;
-  const bool external = push_external != nullptr && pop_external != nullptr;
-  auto chosen =
-      external
-          ? RecordFunctionCallback(shapes ? begin<true, true> : begin<false, true>, end<true>)
-          : RecordFunctionCallback(shapes ? begin<true, false> : begin<false, false>, end<false>);
+  at::RecordFunctionCallback chosen(shapes ? begin<true> : begin<false>, end);
   chosen.needsInputs(shapes);
   return chosen;
 }
@@ -151,8 +128,8 @@ using namespace stepscope_torch;
 extern "C" {
 
 // Begins to record operators. `wishes`: 1 shapes and types of inputs, 2 allocator events of this
-// thread and of those that work for it, 4 ids by which the GPU's work is linked to operators.
-// Returns the wishes that hold, or -1 when it cannot be.
+// thread and of those that work for it. Returns the wishes that hold, or -1 when it cannot be. The
+// GPU's work is linked to operators by its launching calls, which lie inside of them.
 STEPSCOPE_API int stepscope_torch_start(uint32_t wishes) noexcept try {
   Recording& recording = the_recording();
   const std::lock_guard lock(recording.mutex);
@@ -160,13 +137,9 @@ STEPSCOPE_API int stepscope_torch_start(uint32_t wishes) noexcept try {
   recording.last = recording.last == UINT32_MAX ? 1 : recording.last + 1;
   recording.has_memory = (wishes & kMemory) != 0 && AllocatorEvents::attach();
   current_recording.store(recording.last, std::memory_order_relaxed);
-  if ((wishes & kDeviceLinks) != 0 && push_external == nullptr) {
-    push_external = stepscope_push_external_id;
-    pop_external = stepscope_pop_external_id;
-  }
   recording.handle = at::addGlobalCallback(callback(wishes));
   const uint32_t memory = recording.has_memory ? kMemory : 0u;
-  return static_cast<int>((wishes & (kShapes | kDeviceLinks)) | memory);
+  return static_cast<int>((wishes & kShapes) | memory);
 } catch (const std::exception&) {
   return -1;
 }
@@ -184,14 +157,6 @@ STEPSCOPE_API int stepscope_torch_stop() noexcept try {
   return detached ? 0 : -1;
 } catch (const std::exception&) {
   return -1;
-}
-
-// For a source of device events that is not the collector's: `push` is called with an operator's
-// external id when it begins, `pop` when it ends, on its thread. To be set before
-// stepscope_torch_start; null for none.
-STEPSCOPE_API void stepscope_torch_set_external_hooks(void (*push)(uint64_t), void (*pop)(void)) {
-  push_external = push;
-  pop_external = pop;
 }
 
 STEPSCOPE_API void stepscope_torch_enter_module(uint32_t name) noexcept try {

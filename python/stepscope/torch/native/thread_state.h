@@ -1,4 +1,4 @@
-// What the callbacks keep for each thread: caches, a pool of open ranges, external ids.
+// What the callbacks keep for each thread: caches, a pool of open ranges.
 //
 // Made at a thread's first operator and freed when the thread ends. Everything on the way of an
 // operator is this thread's own: no lock, no atomic write, no allocation once the caches are warm.
@@ -38,7 +38,6 @@ struct OpenRange final : at::ObserverContext {
   ThreadState* thread = nullptr;
   uint32_t name = 0;
   uint32_t args = 0;
-  uint32_t external = 0;
   uint32_t recording = 0;
 
   static void* operator new(size_t size, ThreadState& thread);
@@ -48,8 +47,6 @@ struct OpenRange final : at::ObserverContext {
 
 struct ThreadState {
   uint32_t recording = 0;
-  uint32_t next_external = 0;
-  uint32_t last_external = 0;
   int64_t kernel_id = ::syscall(SYS_gettid);
   int64_t step_to_complete = -1;  // when the user's range that is open now ends
   void* free_ranges = nullptr;
@@ -65,17 +62,6 @@ struct ThreadState {
       ::operator delete(free_ranges);
       free_ranges = next;
     }
-  }
-
-  // A number that no other operator of the process has, until 2^32 are used up and they begin anew.
-  uint32_t external_id() {
-    if (next_external == last_external) {
-      static std::atomic<uint32_t> blocks{0};
-      next_external = blocks.fetch_add(kBlock, std::memory_order_relaxed);
-      last_external = next_external + kBlock;
-    }
-    if (next_external == 0) ++next_external;  // 0 means none
-    return next_external++;
   }
 
   // 0 when the inputs cannot be told, which is then only missing.
@@ -96,9 +82,6 @@ struct ThreadState {
                               std::to_string(at::RecordFunction::currentThreadId()) + "}";
     stepscope_metadata("torch_thread", about.c_str());
   }
-
- private:
-  static constexpr uint32_t kBlock = 1024;
 };
 
 // initial-exec: one load instead of a call into the loader. It takes 8 bytes of the space that the
