@@ -135,7 +135,7 @@ TEST_F(Collector, ThreadsThatEndAreKeptAndTheirRingsReused) {
       for (int range = 0; range < kRanges; ++range) STEPSCOPE_SCOPE("work");
     }).join();
     // Rings come back when the writer has seen that their thread ended.
-    if (i % 4 == 3) std::this_thread::sleep_for(std::chrono::milliseconds(700));
+    if (i % 4 == 3) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
   }
   const ReadBack run = stop();
   std::set<int64_t> threads;
