@@ -170,4 +170,26 @@ void append_json_number(std::string& out, double value) {
 
 bool is_json(std::string_view text) { return is_utf8(text) && Checker(text).whole(); }
 
+std::string& JsonObject::begin_field(std::string_view name) {
+  if (text_.size() > 1) text_ += ',';
+  append_json_text(text_, name);
+  text_ += ':';
+  return text_;
+}
+
+JsonObject& JsonObject::add(std::string_view name, int64_t value) {
+  begin_field(name) += std::to_string(value);
+  return *this;
+}
+
+JsonObject& JsonObject::add(std::string_view name, double value) {
+  append_json_number(begin_field(name), value);
+  return *this;
+}
+
+JsonObject& JsonObject::add(std::string_view name, std::string_view text) {
+  append_json_text(begin_field(name), text);
+  return *this;
+}
+
 }  // namespace stepscope

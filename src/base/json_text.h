@@ -2,6 +2,7 @@
 #ifndef STEPSCOPE_BASE_JSON_TEXT_H_
 #define STEPSCOPE_BASE_JSON_TEXT_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,19 @@ void append_json_text(std::string& out, std::string_view text);
 void append_json_number(std::string& out, double value);
 // Whether the text is one JSON value and nothing else. Nesting is limited to 1,000 levels.
 bool is_json(std::string_view text);
+
+// A flat object, field by field.
+class JsonObject {
+ public:
+  JsonObject& add(std::string_view name, int64_t value);
+  JsonObject& add(std::string_view name, double value);
+  JsonObject& add(std::string_view name, std::string_view text);
+  std::string text() const { return text_ + "}"; }
+
+ private:
+  std::string& begin_field(std::string_view name);
+  std::string text_ = "{";
+};
 
 }  // namespace stepscope
 

@@ -161,6 +161,29 @@ TEST_F(Collector, EveryEventIsEitherKeptOrCounted) {
   EXPECT_EQ(static_cast<int64_t>(run.ranges.size()), run.statistic("events"));
 }
 
+// What a thread lost is still known when the thread, and its ring, are gone.
+TEST_F(Collector, LossesOfThreadsThatEndedAreCounted) {
+  stepscope_options options{};
+  options.ring_kb = 4;
+  start(options);
+  constexpr int kEach = 200'000;
+  std::thread([] {
+    for (int i = 0; i < kEach; ++i) STEPSCOPE_SCOPE("lost");
+  }).join();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // its ring is given back
+  const ReadBack run = stop();
+  EXPECT_GT(run.statistic("not_recorded"), 0) << "the ring has 256 places";
+  EXPECT_EQ(run.statistic("events") + run.statistic("not_recorded"), kEach) << statistics_;
+}
+
+TEST_F(Collector, AFlagWithoutItsSlotDoesNotHoldTheWriterUp) {
+  start();
+  stepscope_put(stepscope_ticks(), 5, STEPSCOPE_USER | STEPSCOPE_LONG, name_of("wrong"), 0, 0);
+  const ReadBack run = stop();
+  EXPECT_TRUE(run.ended);
+  EXPECT_EQ(run.statistic("events"), 1);
+}
+
 TEST_F(Collector, AtTheDiskBudgetRecordingEndsAndTheProgramGoesOn) {
   stepscope_options options{};
   options.max_disk_mb = 1;

@@ -1,5 +1,6 @@
 #include "collector/record_tables.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "collector/clock.h"
@@ -7,8 +8,10 @@
 namespace stepscope {
 namespace {
 
-uint64_t slots_of(uint64_t kind) {
-  return 1 + ((kind & STEPSCOPE_LONG) != 0) + ((kind & STEPSCOPE_VALUES) != 0);
+// Where the record behind the one at `position` is.
+uint64_t behind(uint64_t kind, uint64_t position, uint64_t head) {
+  const uint64_t slots = 1 + ((kind & STEPSCOPE_LONG) != 0) + ((kind & STEPSCOPE_VALUES) != 0);
+  return position + std::min(slots, head - position);
 }
 
 }  // namespace
@@ -19,36 +22,39 @@ RecordSorter::RecordSorter(ChunkBuilder& chunk, int64_t thread, uint64_t beginni
       beginning_(beginning),
       now_(now) {}
 
-uint64_t RecordSorter::add(const stepscope_record* records, uint64_t mask, uint64_t position) {
-  const stepscope_record& record = records[position & mask];
+uint64_t RecordSorter::add(const stepscope_ring& ring, uint64_t position, uint64_t head) {
+  const auto slot = [&](uint64_t at) -> const stepscope_record& {
+    return ring.records[at & ring.mask];
+  };
+  const stepscope_record& record = slot(position);
   const uint64_t kind = record.when & 0xFFFF;
-  const uint64_t slots = slots_of(kind);
+  const uint64_t next_record = behind(kind, position, head);
   const uint64_t start = widen_ticks(record.when >> 16, now_);
   // A range that was open when an earlier recording stopped.
-  if (start < beginning_) return slots;
+  if (start < beginning_) return next_record;
   ++events_;
   uint64_t next = position + 1;
   uint64_t duration = record.duration;
-  if (kind & STEPSCOPE_LONG) std::memcpy(&duration, &records[next++ & mask], sizeof duration);
+  if (kind & STEPSCOPE_LONG) std::memcpy(&duration, &slot(next++), sizeof duration);
   const auto plain_kind =
       static_cast<int64_t>(kind & ~static_cast<uint64_t>(STEPSCOPE_LONG | STEPSCOPE_VALUES));
   if (kind & STEPSCOPE_VALUES) {
     int64_t values[2];
-    std::memcpy(values, &records[next & mask], sizeof values);
+    std::memcpy(values, &slot(next), sizeof values);
     values_.add({plain_kind, static_cast<int64_t>(start), static_cast<int64_t>(duration),
                  record.name, values[0], values[1]});
   } else {
     ranges_.add(
         {plain_kind, static_cast<int64_t>(start), static_cast<int64_t>(duration), record.name});
   }
-  return slots;
+  return next_record;
 }
 
 uint64_t count_records(const stepscope_ring& ring) {
   uint64_t count = 0;
   const uint64_t head = __atomic_load_n(&ring.head, __ATOMIC_ACQUIRE);
   for (uint64_t at = ring.tail; at != head; ++count) {
-    at += slots_of(ring.records[at & ring.mask].when & 0xFFFF);
+    at = behind(ring.records[at & ring.mask].when & 0xFFFF, at, head);
   }
   return count;
 }

@@ -27,14 +27,15 @@ inline constexpr std::string_view kValueColumns[] = {"kind", "start_ticks", "dur
                                                      "name", "value1",      "value2"};
 inline constexpr RawTableLayout kValuesTable{"values", kValueColumns};
 
-// Sorts the records of one thread. Cheap to make; one for each drain.
+// Sorts the records of one thread. Cheap to make; good until the chunk is packed.
 class RecordSorter {
  public:
   // `beginning` is the start of the recording, `now` a moment behind every record.
   RecordSorter(ChunkBuilder& chunk, int64_t thread, uint64_t beginning, uint64_t now);
 
-  // Takes the record at `position` of a ring and returns how many slots it has.
-  uint64_t add(const stepscope_record* records, uint64_t mask, uint64_t position);
+  // Takes the record at `position` and returns where the next one is, `head` at most: a caller who
+  // puts a flag without its slot gets a wrong record, not a writer that runs on for ever.
+  uint64_t add(const stepscope_ring& ring, uint64_t position, uint64_t head);
   // Records taken since the last call.
   int64_t take_events() { return std::exchange(events_, 0); }
 

@@ -25,23 +25,6 @@ constexpr int64_t kClockApartNs = 2'000'000;
 constexpr int kDrainAtOnce = 8192;
 constexpr size_t kReadyRings = 4;
 
-void append_field(std::string& json, std::string_view name, int64_t value) {
-  json += json.size() > 1 ? ",\"" : "\"";
-  json.append(name).append("\":").append(std::to_string(value));
-}
-
-void append_field(std::string& json, std::string_view name, std::string_view value) {
-  json += json.size() > 1 ? ",\"" : "\"";
-  json.append(name).append("\":");
-  append_json_text(json, value);
-}
-
-void append_field(std::string& json, std::string_view name, double value) {
-  json += json.size() > 1 ? ",\"" : "\"";
-  json.append(name).append("\":");
-  append_json_number(json, value);
-}
-
 }  // namespace
 
 void WriterBell::wait_ns(int64_t most_ns) {
@@ -52,15 +35,15 @@ void WriterBell::wait_ns(int64_t most_ns) {
 }
 
 std::string RecordingStatistics::to_json() const {
-  std::string json = "{";
-  append_field(json, "events", events);
-  append_field(json, "not_recorded", not_recorded);
-  append_field(json, "threads", threads);
-  append_field(json, "bytes", bytes);
-  append_field(json, "seconds", seconds);
-  append_field(json, "writer_cpu_seconds", writer_cpu_seconds);
-  append_field(json, "stopped_by", stopped_by);
-  return json + "}";
+  return JsonObject()
+      .add("events", events)
+      .add("not_recorded", not_recorded)
+      .add("threads", threads)
+      .add("bytes", bytes)
+      .add("seconds", seconds)
+      .add("writer_cpu_seconds", writer_cpu_seconds)
+      .add("stopped_by", stopped_by)
+      .text();
 }
 
 Result<std::unique_ptr<Recorder>> Recorder::start(RecorderOptions options, NameTable& names,
@@ -96,10 +79,9 @@ Recorder::Recorder(RecorderOptions options, const ClockSample& beginning, RawOut
   for (auto& source : sources_) {
     const Status started = source->start();
     if (started.ok()) continue;
-    std::string json = "{";
-    append_field(json, "source", source->name());
-    append_field(json, "why", started.error().message());
-    chunk_.add_note("source_left_out", json + "}");
+    chunk_.add_note(
+        "source_left_out",
+        JsonObject().add("source", source->name()).add("why", started.error().message()).text());
     source.reset();
   }
   std::erase(sources_, nullptr);
@@ -121,17 +103,18 @@ Recorder::~Recorder() {
 std::string Recorder::beginning_json() const {
   char host[256] = {};
   ::gethostname(host, sizeof host - 1);
-  std::string json = "{";
-  append_field(json, "rank", options_.rank);
-  append_field(json, "host", host);
-  append_field(json, "pid", static_cast<int64_t>(::getpid()));
-  append_field(json, "program", program_invocation_short_name);
-  append_field(json, "started_ns", beginning_.realtime_ns);
-  append_field(json, "max_host_mb", static_cast<int64_t>(options_.max_host_bytes >> 20));
-  append_field(json, "max_disk_mb", static_cast<int64_t>(options_.max_disk_bytes >> 20));
-  append_field(json, "min_free_mb", static_cast<int64_t>(options_.min_free_bytes >> 20));
-  append_field(json, "ring_kb", static_cast<int64_t>(options_.ring_bytes >> 10));
-  return json + "}";
+  const auto megabytes = [](uint64_t bytes) { return static_cast<int64_t>(bytes >> 20); };
+  return JsonObject()
+      .add("rank", options_.rank)
+      .add("host", std::string_view(host))
+      .add("pid", static_cast<int64_t>(::getpid()))
+      .add("program", std::string_view(program_invocation_short_name))
+      .add("started_ns", beginning_.realtime_ns)
+      .add("max_host_mb", megabytes(options_.max_host_bytes))
+      .add("max_disk_mb", megabytes(options_.max_disk_bytes))
+      .add("min_free_mb", megabytes(options_.min_free_bytes))
+      .add("ring_kb", static_cast<int64_t>(options_.ring_bytes >> 10))
+      .text();
 }
 
 void Recorder::add_note(std::string_view name, std::string_view json) {
@@ -218,12 +201,10 @@ void Recorder::drain_ring(ThreadRing& ring) {
     chunk_.table(kThreadsTable, 0)
         .add({ring.thread, static_cast<int64_t>(names_.intern(ring.thread_name))});
   }
-  RecordSorter sorter(chunk_, ring.thread, beginning_.ticks, stepscope_ticks());
+  // In pieces: the thread gets its room back early, and a chunk stays small whatever a ring holds.
   while (tail != head) {
-    // In pieces: the thread gets its room back early, and a chunk stays small whatever a ring
-    // holds.
-    for (int i = 0; i < kDrainAtOnce && tail != head; ++i)
-      tail += sorter.add(shared.records, shared.mask, tail);
+    RecordSorter sorter(chunk_, ring.thread, beginning_.ticks, stepscope_ticks());
+    for (int i = 0; i < kDrainAtOnce && tail != head; ++i) tail = sorter.add(shared, tail, head);
     __atomic_store_n(&shared.tail, tail, __ATOMIC_RELEASE);
     events_in_chunk_ += sorter.take_events();
     if (chunk_.bytes() >= kFlushAtBytes) flush();
@@ -273,11 +254,9 @@ void Recorder::flush(bool last) {
 }
 
 int64_t Recorder::count_not_recorded() {
-  uint64_t lost = rings_.without_ring() + static_cast<uint64_t>(events_not_written_);
-  for (ThreadRing* ring : rings_.in_use()) {
-    lost +=
-        __atomic_load_n(&ring->shared.not_recorded, __ATOMIC_RELAXED) - ring->not_recorded_before;
-    if (!statistics_.stopped_by.empty()) lost += count_records(ring->shared);
+  uint64_t lost = rings_.not_recorded() + static_cast<uint64_t>(events_not_written_);
+  if (!statistics_.stopped_by.empty()) {
+    for (ThreadRing* ring : rings_.in_use()) lost += count_records(ring->shared);
   }
   return static_cast<int64_t>(lost);
 }

@@ -116,6 +116,16 @@ void RingRegistry::forget_content() {
   without_ring_ = 0;
 }
 
+uint64_t RingRegistry::not_recorded() {
+  const std::lock_guard lock(mutex_);
+  uint64_t count = without_ring_.load(std::memory_order_relaxed);
+  for (const auto& ring : rings_) {
+    count +=
+        __atomic_load_n(&ring->shared.not_recorded, __ATOMIC_RELAXED) - ring->not_recorded_before;
+  }
+  return count;
+}
+
 void RingRegistry::forget_threads() {
   for (const auto& ring : rings_) {
     ring->shared.tail = ring->shared.head;

@@ -53,8 +53,9 @@ class RingRegistry {
   // In a forked child, which has none of the threads: all rings are free, their content gone.
   void forget_threads();
 
-  // Records that found no ring since the last call of forget_content().
-  uint64_t without_ring() const { return without_ring_.load(std::memory_order_relaxed); }
+  // Records since the last call of forget_content() that found no ring or no room in it, also those
+  // of threads that ended meanwhile.
+  uint64_t not_recorded();
   std::mutex& mutex() { return mutex_; }
 
  private:

@@ -97,8 +97,9 @@ std::span<const std::byte> ChunkBuilder::pack(uint64_t number) {
     plain_.append(strings_.data(), strings_.size());
   }
   plain_.append(notes_.data(), notes_.size());
+  // Threads end and series stop: their tables must not stay for as long as the program runs.
+  std::erase_if(tables_, [](const auto& table) { return table->rows_ == 0; });
   for (const auto& table : tables_) {
-    if (table->rows_ == 0) continue;
     append_section(plain_, RawSection::kTable);
     append_text(plain_, table->layout_.name);
     append_varint(plain_, zigzag(table->key_));

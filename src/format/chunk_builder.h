@@ -1,7 +1,7 @@
 // ChunkBuilder: collects names, rows and notes, and packs them into one chunk of a raw file.
 //
-// Lives on the collector's writer thread. Its memory is kept from chunk to chunk: after the first
-// few nothing is allocated. Not thread-safe.
+// Lives on the collector's writer thread. The memory of tables that every chunk has is kept; what a
+// chunk does not use is given back. Not thread-safe.
 #ifndef STEPSCOPE_FORMAT_CHUNK_BUILDER_H_
 #define STEPSCOPE_FORMAT_CHUNK_BUILDER_H_
 

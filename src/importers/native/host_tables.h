@@ -52,6 +52,8 @@ class HostTables {
   AllocatorRecords allocators_;
   std::vector<StepMark> steps_;
   std::unordered_map<int64_t, OpDetail> known_args_;  // by the name id of the args text
+  // Where the text of an args id is kept: shapes repeat from step to step, their text does not.
+  std::unordered_map<int64_t, uint64_t> args_places_;
   int64_t records_ = 0;
   int64_t last_ns_ = 0;
   int64_t last_step_ = kNull;

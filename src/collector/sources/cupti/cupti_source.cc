@@ -51,11 +51,6 @@ extern "C" void stepscope_cupti_complete(void*, uint32_t, uint8_t* buffer, size_
 
 extern "C" uint64_t stepscope_cupti_ticks() { return stepscope_ticks(); }
 
-void add_field(std::string& json, const char* name, int64_t value) {
-  json.append(json.size() > 1 ? ",\"" : "\"").append(name).append("\":");
-  json.append(std::to_string(value));
-}
-
 const char* tier_name(Tier tier) {
   return tier == Tier::kPulse ? "pulse" : tier == Tier::kKernels ? "kernels" : "full";
 }
@@ -200,9 +195,8 @@ void CuptiSource::collect(SourceOutput& output) {
                         " ms after the end: what it was doing is not in the recording");
   }
   for (const std::string& problem : std::exchange(problems_, {})) {
-    std::string json = "{\"gpu\":";
-    append_json_text(json, problem);
-    output.chunk.add_note("not_honoured", json + "}");
+    output.chunk.add_note("not_honoured",
+                          JsonObject().add("gpu", std::string_view(problem)).text());
   }
   if (!decoder_->clock().ours()) {
     uint64_t now = 0;
@@ -254,24 +248,24 @@ void CuptiSource::write_summary(SourceOutput& output) {
   const DecoderCounts& counts = decoder_->counts();
   const ActivityBuffers& buffers = callbacks().buffers;
   output.not_recorded += static_cast<int64_t>(dropped) + counts.without_time;
-  std::string json = "{\"tier\":\"";
-  json.append(tier_name(options_.tier)).append("\",\"library\":");
-  append_json_text(json, library_->path);
-  add_field(json, "cupti_version", library_->version);
-  add_field(json, "clock_is_ours", decoder_->clock().ours() ? 1 : 0);
-  add_field(json, "kernels", counts.kernels);
-  add_field(json, "graph_kernels", counts.graph_kernels);
-  add_field(json, "copies", counts.copies);
-  add_field(json, "calls", counts.calls);
-  add_field(json, "external_ids", counts.external_ids);
-  add_field(json, "other", counts.other);
-  add_field(json, "unwanted_calls", counts.unwanted_calls);
-  add_field(json, "unknown", counts.unknown);
-  add_field(json, "dropped", static_cast<int64_t>(dropped));
-  add_field(json, "without_time", counts.without_time);
-  add_field(json, "buffers", static_cast<int64_t>(buffers.count()));
-  add_field(json, "buffers_refused", static_cast<int64_t>(buffers.refused()));
-  output.chunk.add_note("gpu", json + "}");
+  JsonObject json;
+  json.add("tier", std::string_view(tier_name(options_.tier)));
+  json.add("library", std::string_view(library_->path));
+  json.add("cupti_version", static_cast<int64_t>(library_->version));
+  json.add("clock_is_ours", int64_t{decoder_->clock().ours()});
+  json.add("kernels", counts.kernels);
+  json.add("graph_kernels", counts.graph_kernels);
+  json.add("copies", counts.copies);
+  json.add("calls", counts.calls);
+  json.add("external_ids", counts.external_ids);
+  json.add("other", counts.other);
+  json.add("unwanted_calls", counts.unwanted_calls);
+  json.add("unknown", counts.unknown);
+  json.add("dropped", static_cast<int64_t>(dropped));
+  json.add("without_time", counts.without_time);
+  json.add("buffers", static_cast<int64_t>(buffers.count()));
+  json.add("buffers_refused", static_cast<int64_t>(buffers.refused()));
+  output.chunk.add_note("gpu", json.text());
 }
 
 void push_external_id(uint64_t id) {

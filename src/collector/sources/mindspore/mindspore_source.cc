@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "base/json_text.h"
 #include "collector/record_tables.h"
 
 namespace stepscope {
@@ -128,20 +129,16 @@ void MindsporeSource::read(const MindsporeFolder& folder, SourceOutput& output) 
 }
 
 void MindsporeSource::add_note(SourceOutput& output) const {
-  std::string json;
-  const auto field = [&](std::string_view name, int64_t value) {
-    json += json.empty() ? "{\"" : ",\"";
-    json.append(name).append("\":").append(std::to_string(value));
-  };
-  field("windows", windows_);
-  field("operators", operators_);
-  field("memory_records", memory_records_);
-  field("unreadable", unreadable_);
-  field("left_out", left_out_);
-  field("windows_turned_away", turned_away_);
-  field("asked_shapes", asked_shapes_);
-  field("without_shapes", without_shapes_);
-  output.chunk.add_note("mindspore", json + "}");
+  JsonObject json;
+  json.add("windows", windows_);
+  json.add("operators", operators_);
+  json.add("memory_records", memory_records_);
+  json.add("unreadable", unreadable_);
+  json.add("left_out", left_out_);
+  json.add("windows_turned_away", turned_away_);
+  json.add("asked_shapes", asked_shapes_);
+  json.add("without_shapes", without_shapes_);
+  output.chunk.add_note("mindspore", json.text());
 }
 
 }  // namespace stepscope

@@ -61,11 +61,15 @@ void SystemSource::sample() {
   const double seconds = last_ns_ == 0 ? 0 : static_cast<double>(now_ns - last_ns_) * 1e-9;
   last_ns_ = now_ns;
   const uint64_t ticks = stepscope_ticks();
+  ++samples_;
   sample_machine(ticks, seconds);
   sample_tasks(ticks, seconds);
+  // Threads and workers come and go for as long as the program runs.
+  std::erase_if(rates_, [this](const auto& rate) { return rate.second.sample != samples_; });
 }
 
 void SystemSource::sample_machine(uint64_t ticks, double seconds) {
+  const double per_second = seconds > 0 ? 1 / seconds : 0;
   if (const auto now = files_.machine()) {
     const auto elapsed = static_cast<double>(now->all - machine_.all);
     if (machine_.all != 0 && elapsed > 0) {
@@ -79,12 +83,8 @@ void SystemSource::sample_machine(uint64_t ticks, double seconds) {
     }
     add(ticks, "machine runnable processes", static_cast<double>(now->runnable));
     machine_ = *now;
-    if (seconds > 0)
-      add_rate(ticks, "machine context switches/s", now->context_switches, 1 / seconds);
-    else
-      rates_["machine context switches/s"].added(now->context_switches);
+    add_rate(ticks, "machine context switches/s", now->context_switches, per_second);
   }
-  const double per_second = seconds > 0 ? 1 / seconds : 0;
   const ByteTotals disks = files_.disks();
   add_rate(ticks, "disk read bytes/s", disks.in, per_second);
   add_rate(ticks, "disk write bytes/s", disks.out, per_second);
@@ -127,6 +127,7 @@ double SystemSource::Rate::added(int64_t total) {
 void SystemSource::add_rate(uint64_t ticks, const std::string& series, int64_t total,
                             double scale) {
   Rate& rate = rates_[series];
+  rate.sample = samples_;
   const bool first = !rate.known;
   const double added = rate.added(total);
   if (!first && scale > 0) add(ticks, series, added * scale);

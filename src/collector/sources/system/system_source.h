@@ -51,6 +51,7 @@ class SystemSource final : public Source {
   };
   struct Rate {
     int64_t last = 0;
+    int64_t sample = 0;  // the number of the last one that had it
     bool known = false;
     // What was added since the last call; nothing at the first one.
     double added(int64_t total);
@@ -72,6 +73,7 @@ class SystemSource final : public Source {
   std::vector<Value> values_;
   // The sampling thread's own.
   std::unordered_map<std::string, Rate> rates_;
+  int64_t samples_ = 0;
   MachineTotals machine_;
   int64_t last_ns_ = 0;
 };
