@@ -13,8 +13,9 @@
 namespace stepscope {
 namespace {
 
-// The most specific launcher first: a job of torchrun inside Slurm has both.
-constexpr const char* kRankVariables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "RANK_ID",
+// The most specific launcher first: a job of torchrun inside Slurm has both. As in Python's
+// profiler/ranks.py.
+constexpr const char* kRankVariables[] = {"RANK_ID", "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
                                           "SLURM_PROCID"};
 
 std::string variable(const char* name) {
@@ -23,7 +24,7 @@ std::string variable(const char* name) {
 }
 
 Status make_folder(const std::string& path) {
-  if (::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return {};
+  if (::mkdir(path.c_str(), 0750) == 0 || errno == EEXIST) return {};
   return system_error("cannot create the run's folder", path, errno);
 }
 

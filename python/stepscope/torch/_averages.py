@@ -91,7 +91,9 @@ class KeyAverages(list[KeyAverage]):
         time_unit: str | None = None,
     ) -> str:
         """The table of ``torch.profiler``, with its columns; ``row_limit`` -1 means all rows."""
-        del max_src_column_width, top_level_events_only
+        del max_src_column_width  # stacks are not a column of ours
+        if top_level_events_only:
+            logger.warning("top_level_events_only has no effect: the table has every operator")
         rows: Sequence[KeyAverage] = self
         if sort_by is not None:
             column = _device_word(sort_by)

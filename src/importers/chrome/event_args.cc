@@ -94,6 +94,15 @@ bool EventMapper::read_collective(int key, std::string_view value, Communication
   }
 }
 
+uint32_t EventMapper::add_collective(CommunicationDetail& collective, std::string_view level) {
+  collective.level = strings.intern(level);
+  const int64_t size =
+      collective.data_type == kNoString ? 0 : element_bytes(strings.view(collective.data_type));
+  collective.bytes = message_bytes(collective.elements, size);
+  chunk_->communications.push_back(collective);
+  return static_cast<uint32_t>(chunk_->communications.size() - 1);
+}
+
 void EventMapper::read_op(ObjectWalker args, SliceRecord& slice) {
   OpDetail detail;
   CommunicationDetail collective;
@@ -139,12 +148,7 @@ void EventMapper::read_op(ObjectWalker args, SliceRecord& slice) {
     any = true;
   }
   if (collective.op != kNoString) {
-    collective.level = strings.intern("host");
-    const int64_t size =
-        collective.data_type == kNoString ? 0 : element_bytes(strings.view(collective.data_type));
-    collective.bytes = message_bytes(collective.elements, size);
-    detail.communication = static_cast<uint32_t>(chunk_->communications.size());
-    chunk_->communications.push_back(collective);
+    detail.communication = add_collective(collective, "host");
     any = true;
   }
   if (!any) return;
@@ -207,12 +211,7 @@ void EventMapper::read_device(ObjectWalker args, SliceRecord& slice, const Categ
   }
   if (collective.op != kNoString || detail.work_class == WorkClass::kCommunication) {
     detail.work_class = WorkClass::kCommunication;
-    collective.level = strings.intern("op");
-    const int64_t size =
-        collective.data_type == kNoString ? 0 : element_bytes(strings.view(collective.data_type));
-    collective.bytes = message_bytes(collective.elements, size);
-    detail.communication = static_cast<uint32_t>(chunk_->communications.size());
-    chunk_->communications.push_back(collective);
+    detail.communication = add_collective(collective, "op");
   }
   slice.detail = static_cast<uint32_t>(chunk_->kernels.size());
   chunk_->kernels.push_back(detail);

@@ -97,6 +97,8 @@ class EventMapper {
   void read_device(ObjectWalker args, SliceRecord& slice, const Category& category);
   void read_ascend(ObjectWalker args, SliceRecord& slice);
   bool read_collective(int key, std::string_view value, CommunicationDetail& detail);
+  // Completes a collective of the level "op" or "host" and keeps it; returns its number.
+  uint32_t add_collective(CommunicationDetail& collective, std::string_view level);
 
   const Category& category(std::string_view word);
   uint32_t track(std::string_view pid, std::string_view tid, bool on_device);

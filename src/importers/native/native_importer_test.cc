@@ -56,6 +56,7 @@ TEST(NativeImporter, ARunBecomesTheStoresTables) {
   start(folder.path("run/FRAMEWORK"), 3);
   train_steps(10, 12);
   stepscope_end_step();
+  stepscope_metadata("world_size", "8");
   stepscope_mark(name_of("checkpoint"));
   stepscope_counter(name_of("loss"), 2.5);
   stepscope_flow(STEPSCOPE_FLOW_START, name_of("arrow"), 9);
@@ -65,6 +66,7 @@ TEST(NativeImporter, ARunBecomesTheStoresTables) {
   ImportedRank run = import_only(folder.path());
   ASSERT_TRUE(run.ok());
   EXPECT_EQ(run.integers(Table::kRanks, "rank"), std::vector<int64_t>{3});
+  EXPECT_EQ(run.integers(Table::kRanks, "world_size"), std::vector<int64_t>{8});
   EXPECT_EQ(run.integers(Table::kSteps, "step"), (std::vector<int64_t>{10, 11, 12}));
   EXPECT_EQ(run.integers(Table::kSteps, "complete"), (std::vector<int64_t>{1, 1, 1}));
   EXPECT_EQ(run.texts(Table::kOps, "input_shapes"), std::vector<std::string>(3, "[[2,3],[3,4]]"));

@@ -54,6 +54,8 @@ void RawRun::learn(const RawChunk& chunk) {
 
 Status RawRun::finish_learning(const std::string& path) {
   for (const auto& [note_name, json] : notes_) {
+    if (note_name == "world_size" && json.is_number_integer() && json.get<int64_t>() > 0)
+      rank_.info.world_size = json.get<int64_t>();
     if (note_name != "recording") continue;
     rank_.info.rank = number_in(json, "rank", rank_.info.rank);
     rank_.info.host = text_in(json, "host");
