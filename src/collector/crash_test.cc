@@ -1,16 +1,20 @@
 // A process that is killed at any moment leaves a file that reads back up to its last second.
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <new>
 #include <random>
 #include <string>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include "collector/clock.h"
 #include "collector/recording_test.h"
 #include "stepscope/record.h"
 #include "tests/support/temporary_folder.h"
@@ -20,31 +24,57 @@ namespace {
 
 constexpr auto kPoll = std::chrono::microseconds(200);
 
+// What the child did and when, in memory that outlives it.
+struct Diary {
+  static constexpr size_t kSteps = 16384;
+  std::atomic<int64_t> last;
+  std::atomic<int64_t> began_ns[kSteps];  // by step
+};
+
 // Records a step every millisecond until it is killed.
-[[noreturn]] void train(const std::string& folder) {
+[[noreturn]] void train(const std::string& folder, Diary& diary) {
   if (stepscope_start(folder.c_str(), nullptr) != 0) ::_exit(1);
   for (int64_t step = 1;; ++step) {
     stepscope_step(step);
+    diary.began_ns[static_cast<size_t>(step) % Diary::kSteps] = monotonic_ns();
+    diary.last = step;
     for (int i = 0; i < 50; ++i) STEPSCOPE_SCOPE("operator");
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
+// The last step that began a second or more before `end_ns`.
+int64_t step_a_second_before(const Diary& diary, int64_t end_ns) {
+  int64_t step = diary.last;
+  while (step > 0 &&
+         diary.began_ns[static_cast<size_t>(step) % Diary::kSteps] > end_ns - 1'000'000'000)
+    --step;
+  return step;
+}
+
 TEST(Crash, KilledAnywhereEverythingButTheLastSecondIsThere) {
+  void* const shared =
+      ::mmap(nullptr, sizeof(Diary), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  Diary& diary = *new (shared) Diary();
   std::mt19937 random(1);
+  int64_t promised = 0;
   for (int round = 0; round < 100; ++round) {
     const testing::TemporaryFolder folder;
+    diary.last = 0;
     const pid_t child = ::fork();
-    if (child == 0) train(folder.path());
+    if (child == 0) train(folder.path(), diary);
     // From when there is a file: most rounds end within the first chunks, where everything happens
     // for the first time.
     const std::string path = folder.path("stepscope.raw");
     while (!std::filesystem::exists(path)) std::this_thread::sleep_for(kPoll);
-    const auto alive = std::chrono::milliseconds(random() % (round % 20 == 19 ? 2500 : 150));
+    const auto alive = std::chrono::milliseconds(random() % (round % 20 == 19 ? 2500 : 150) +
+                                                 (round % 20 == 19 ? 1200 : 0));
     std::this_thread::sleep_for(alive);
     ::kill(child, SIGKILL);
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
+    const int64_t end_ns = monotonic_ns();
     ASSERT_TRUE(WIFSIGNALED(status)) << "it ended by itself: " << status;
 
     const testing::ReadBack run = testing::read_back(path);
@@ -55,11 +85,11 @@ TEST(Crash, KilledAnywhereEverythingButTheLastSecondIsThere) {
       if (value.kind != STEPSCOPE_STEP) continue;
       EXPECT_EQ(value.value1, ++last_step);
     }
-    // A step takes a millisecond and a little; a loaded machine makes them fewer, never more.
-    if (alive.count() > 1500) {
-      EXPECT_GT(last_step, 0) << alive.count();
-    }
+    EXPECT_GE(last_step, step_a_second_before(diary, end_ns)) << "round " << round;
+    promised += step_a_second_before(diary, end_ns);
   }
+  EXPECT_GT(promised, 0) << "no round was long enough to promise anything";
+  ::munmap(shared, sizeof(Diary));
 }
 
 }  // namespace
