@@ -48,17 +48,29 @@ void gather(const ColumnView& source, int64_t* rows, size_t count) {
 }  // namespace
 
 TableReader::TableReader(const StoreReader& store, Table table) : store_(store), table_(table) {
-  for (uint32_t rank = 0; rank < store.rank_count(); ++rank) {
-    const uint64_t rows = store.rows(table, rank);
-    for (uint64_t first = 0; first < rows; first += kBlockRows) {
-      const uint64_t left = rows - first;
-      morsels_.push_back({rank, static_cast<uint32_t>(first / kBlockRows),
-                          static_cast<uint32_t>(left < kBlockRows ? left : kBlockRows),
-                          store.row_base(table, rank) + first});
-    }
-    rows_ += rows;
+  for (uint32_t rank = 0; rank < store.rank_count(); ++rank) add_morsels(rank);
+  plan_columns();
+}
+
+TableReader::TableReader(const StoreReader& store, Table table, size_t rank)
+    : store_(store), table_(table) {
+  add_morsels(static_cast<uint32_t>(rank));
+  plan_columns();
+}
+
+void TableReader::add_morsels(uint32_t rank) {
+  const uint64_t rows = store_.rows(table_, rank);
+  for (uint64_t first = 0; first < rows; first += kBlockRows) {
+    const uint64_t left = rows - first;
+    morsels_.push_back({rank, static_cast<uint32_t>(first / kBlockRows),
+                        static_cast<uint32_t>(left < kBlockRows ? left : kBlockRows),
+                        store_.row_base(table_, rank) + first});
   }
-  const TableSpec& spec = table_spec(table);
+  rows_ += rows;
+}
+
+void TableReader::plan_columns() {
+  const TableSpec& spec = table_spec(table_);
   bool have_slice = false;
   for (size_t column = 0; column < spec.columns.size(); ++column) {
     ColumnPlan plan{spec.columns[column].origin, section_of(spec, column), Origin::kStored};

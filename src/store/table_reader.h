@@ -22,6 +22,8 @@ struct Morsel {
 class TableReader {
  public:
   TableReader(const StoreReader& store, Table table);
+  // The rows of one rank only.
+  TableReader(const StoreReader& store, Table table, size_t rank);
 
   uint64_t rows() const { return rows_; }
   const std::vector<Morsel>& morsels() const { return morsels_; }
@@ -33,6 +35,9 @@ class TableReader {
   Result<std::string> args(const Morsel& morsel, size_t index, ArgsCache* cache = nullptr) const;
 
  private:
+  void add_morsels(uint32_t rank);
+  void plan_columns();
+
   struct ColumnPlan {
     Origin origin;
     size_t section = 0;  // of this table, or of slices for kViaSlice

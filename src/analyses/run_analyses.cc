@@ -1,0 +1,110 @@
+#include "analyses/run_analyses.h"
+
+#include <mutex>
+#include <utility>
+
+#include "base/parallel.h"
+
+namespace stepscope {
+namespace {
+
+// A result that is computed when it is first needed.
+template <class T>
+class Once {
+ public:
+  template <class Compute>
+  const T& get(Compute&& compute) {
+    std::call_once(flag_, [&] { value_ = compute(); });
+    return value_;
+  }
+
+ private:
+  std::once_flag flag_;
+  T value_;
+};
+
+using MakeTable = ResultTable (*)(RunAnalyses&);
+struct NamedTable {
+  std::string_view name;
+  MakeTable make;
+};
+
+constexpr NamedTable kTables[] = {
+    {"device_time",
+     [](RunAnalyses& run) {
+       return make_table("device_time", "Where the time of each device went.", run.device_time(),
+                         kDeviceTimeFields);
+     }},
+};
+
+}  // namespace
+
+struct RunAnalyses::Results {
+  Once<std::vector<std::vector<DeviceIntervals>>> device_intervals;
+  Once<std::vector<DeviceTimeRow>> device_time;
+
+  std::mutex reasons_mutex;
+  std::vector<Reason> reasons;
+};
+
+RunAnalyses::RunAnalyses(std::shared_ptr<const StoreReader> store, AnalysisOptions options)
+    : store_(std::move(store)),
+      options_(options),
+      ranks_(rank_ids(*store_)),
+      results_(std::make_unique<Results>()) {
+  if (options_.threads == 0) options_.threads = available_cpus();
+}
+
+RunAnalyses::~RunAnalyses() = default;
+
+const std::vector<std::vector<DeviceIntervals>>& RunAnalyses::device_intervals() {
+  return results_->device_intervals.get([&] {
+    std::vector<std::vector<DeviceIntervals>> all(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads,
+                 [&](size_t rank) { all[rank] = stepscope::device_intervals(*store_, rank); });
+    return all;
+  });
+}
+
+const std::vector<DeviceTimeRow>& RunAnalyses::device_time() {
+  return results_->device_time.get([&] {
+    std::vector<DeviceTimeRow> rows;
+    const auto& intervals = device_intervals();
+    for (const RankId& rank : ranks_) {
+      for (const DeviceIntervals& device : intervals[rank.position])
+        rows.push_back(stepscope::device_time(rank, device));
+    }
+    return rows;
+  });
+}
+
+std::span<const std::string_view> RunAnalyses::table_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all;
+    for (const NamedTable& table : kTables) all.push_back(table.name);
+    return all;
+  }();
+  return names;
+}
+
+Result<ResultTable> RunAnalyses::table(std::string_view name) {
+  for (const NamedTable& table : kTables) {
+    if (table.name == name) return table.make(*this);
+  }
+  std::string known;
+  for (const NamedTable& table : kTables)
+    known += (known.empty() ? "" : ", ") + std::string(table.name);
+  return Error{ErrorCode::kNotFound, "no analysis named \"" + std::string(name) + "\"", "", "",
+               "there are: " + known};
+}
+
+std::vector<Reason> RunAnalyses::reasons(std::string_view table) {
+  const std::scoped_lock lock(results_->reasons_mutex);
+  std::vector<Reason> found;
+  for (const Reason& reason : results_->reasons) {
+    if (reason.table == table) found.push_back(reason);
+  }
+  return found;
+}
+
+}  // namespace stepscope
