@@ -1,9 +1,11 @@
-#include "analyses/idle_causes/idle_causes.h"
+#include "analyses/step_budget/host_activity.h"
 
 #include <algorithm>
 #include <cctype>
 #include <string>
 #include <utility>
+
+#include "analyses/common/rank_rows.h"
 
 namespace stepscope {
 namespace {
@@ -26,14 +28,6 @@ Wait wait_of(std::string_view name) {
   if (is_device_wait(name)) return Wait::kDevice;
   if (is_collection(name)) return Wait::kCollection;
   return Wait::kNone;
-}
-
-// The merged interval that holds `at`, ends included: a wait for the device ends after the device
-// did, and clocks of host and device may differ by a tick.
-bool holds(const std::vector<Interval>& merged, int64_t at_ns) {
-  auto after = std::upper_bound(merged.begin(), merged.end(), at_ns,
-                                [](int64_t at, const Interval& i) { return at < i.start_ns; });
-  return after != merged.begin() && std::prev(after)->end_ns >= at_ns;
 }
 
 }  // namespace
@@ -83,49 +77,10 @@ HostActivity host_activity(const StoreReader& store, size_t rank) {
                   });
   host.input = merge_intervals(std::move(host.input));
   host.sync = merge_intervals(std::move(host.sync));
+  for (const Interval& wait : host.sync) host.sync_starts.push_back(wait.start_ns);
   host.gc = merge_intervals(std::move(host.gc));
   host.any = merge_intervals(std::move(host.any));
   return host;
-}
-
-std::vector<IdleCausesRow> idle_causes(const RankId& rank, const DeviceIntervals& device,
-                                       const HostActivity& host,
-                                       const std::vector<StepWindow>& steps) {
-  std::vector<IdleCausesRow> rows;
-  for (const StepWindow& step : steps) {
-    IdleCausesRow row;
-    row.rank = rank.rank;
-    row.window = rank.window;
-    row.device = device.device;
-    row.step = step.step;
-    row.step_ns = step.end_ns - step.start_ns;
-    const std::vector<Interval> idle = subtract_intervals(
-        {{step.start_ns, step.end_ns}}, clip_intervals(device.busy, step.start_ns, step.end_ns));
-    row.idle_ns = total_length_ns(idle);
-
-    std::vector<Interval> rest;
-    std::vector<Interval> drained;
-    for (const Interval& piece : idle) {
-      if (piece.end_ns - piece.start_ns > row.longest_ns) {
-        row.longest_ns = piece.end_ns - piece.start_ns;
-        row.longest_at_ns = piece.start_ns;
-      }
-      (holds(host.sync, piece.start_ns) ? drained : rest).push_back(piece);
-    }
-    // Waiting for input comes first: a device that was waited for and then lacked its batch.
-    const auto take = [&](std::vector<Interval>& from, const std::vector<Interval>& cause) {
-      const int64_t before = total_length_ns(from);
-      from = subtract_intervals(from, clip_intervals(cause, step.start_ns, step.end_ns));
-      return before - total_length_ns(from);
-    };
-    row.input_ns = take(rest, host.input) + take(drained, host.input);
-    row.gc_ns = take(rest, host.gc) + take(drained, host.gc);
-    row.sync_ns = total_length_ns(drained);
-    row.host_ns = take(rest, host.any);
-    row.other_ns = total_length_ns(rest);
-    rows.push_back(row);
-  }
-  return rows;
 }
 
 }  // namespace stepscope
