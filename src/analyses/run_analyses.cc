@@ -23,17 +23,24 @@ class Once {
   T value_;
 };
 
-using MakeTable = ResultTable (*)(RunAnalyses&);
+// A result table; without a run its description alone.
 struct NamedTable {
   std::string_view name;
-  MakeTable make;
+  std::string_view doc;
+  ResultTable (*make)(const NamedTable& self, RunAnalyses* run);
 };
 
+template <class Row, size_t N>
+ResultTable with_rows(const NamedTable& self, const Field<Row> (&fields)[N],
+                      const std::vector<Row>* rows) {
+  static const std::vector<Row> kNone;
+  return make_table(self.name, self.doc, rows == nullptr ? kNone : *rows, fields);
+}
+
 constexpr NamedTable kTables[] = {
-    {"device_time",
-     [](RunAnalyses& run) {
-       return make_table("device_time", "Where the time of each device went.", run.device_time(),
-                         kDeviceTimeFields);
+    {"device_time", "Where the time of each device went.",
+     [](const NamedTable& self, RunAnalyses* run) {
+       return with_rows(self, kDeviceTimeFields, run ? &run->device_time() : nullptr);
      }},
 };
 
@@ -78,18 +85,15 @@ const std::vector<DeviceTimeRow>& RunAnalyses::device_time() {
   });
 }
 
-std::span<const std::string_view> RunAnalyses::table_names() {
-  static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> all;
-    for (const NamedTable& table : kTables) all.push_back(table.name);
-    return all;
-  }();
-  return names;
+std::vector<ResultTable> RunAnalyses::descriptions() {
+  std::vector<ResultTable> tables;
+  for (const NamedTable& table : kTables) tables.push_back(table.make(table, nullptr));
+  return tables;
 }
 
 Result<ResultTable> RunAnalyses::table(std::string_view name) {
   for (const NamedTable& table : kTables) {
-    if (table.name == name) return table.make(*this);
+    if (table.name == name) return table.make(table, this);
   }
   std::string known;
   for (const NamedTable& table : kTables)

@@ -10,7 +10,6 @@
 #define STEPSCOPE_ANALYSES_RUN_ANALYSES_H_
 
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,8 +47,8 @@ class RunAnalyses {
   const std::vector<std::vector<DeviceIntervals>>& device_intervals();
   const std::vector<DeviceTimeRow>& device_time();
 
-  // Names of all result tables, and a table by name.
-  static std::span<const std::string_view> table_names();
+  // What result tables there are, without rows, and a table by name.
+  static std::vector<ResultTable> descriptions();
   Result<ResultTable> table(std::string_view name);
   // Why a table is empty or incomplete, as far as it was computed.
   std::vector<Reason> reasons(std::string_view table);

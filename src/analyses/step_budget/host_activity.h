@@ -1,5 +1,5 @@
-// What the host of a rank was doing while its devices stood still: waiting for data, waiting for the
-// device, collecting garbage, or anything at all.
+// What the host of a rank was doing while its devices stood still: waiting for data, waiting for
+// the device, collecting garbage, or anything at all.
 #ifndef STEPSCOPE_ANALYSES_STEP_BUDGET_HOST_ACTIVITY_H_
 #define STEPSCOPE_ANALYSES_STEP_BUDGET_HOST_ACTIVITY_H_
 
@@ -17,8 +17,8 @@ struct HostActivity {
   std::vector<Interval> input;
   std::vector<Interval> sync;
   std::vector<Interval> gc;
-  std::vector<Interval> any;          // slices of all host threads, step marks aside
-  std::vector<int64_t> sync_starts;   // each wait for the device, nested ones once, rising
+  std::vector<Interval> any;         // slices of all host threads, step marks aside
+  std::vector<int64_t> sync_starts;  // each wait for the device, nested ones once, rising
 };
 
 // One pass over the rank's slices, about 10 ns each.

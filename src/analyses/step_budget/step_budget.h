@@ -1,12 +1,12 @@
 // Where each step of a device went, completely: the parts of a row add up to its length, in
-// nanoseconds. What the device does has the first claim (computing, then communication, then copies);
-// what is left it stands still, and each piece of that has one cause:
+// nanoseconds. What the device does has the first claim (computing, then communication, then
+// copies); what is left it stands still, and each piece of that has one cause:
 //
 //   input   the host was waiting for the next batch
 //   gc      Python's garbage collector ran
-//   sync    the device ran dry while the host waited for it: a synchronisation point emptied the queue
-//   host    the host was busy with other things and launched too late
-//   other   no thread of the host was in any recorded slice
+//   sync    the device ran dry while the host waited for it: a synchronisation point emptied the
+//   queue host    the host was busy with other things and launched too late other   no thread of
+//   the host was in any recorded slice
 #ifndef STEPSCOPE_ANALYSES_STEP_BUDGET_STEP_BUDGET_H_
 #define STEPSCOPE_ANALYSES_STEP_BUDGET_STEP_BUDGET_H_
 
@@ -51,13 +51,13 @@ inline constexpr Field<StepBudgetRow> kStepBudgetFields[] = {
     field<&StepBudgetRow::step_ns>("step_ns", Unit::kNanoseconds,
                                    "length of the step: the sum of the next four"),
     field<&StepBudgetRow::compute_ns>("compute_ns", Unit::kNanoseconds, "time with computation"),
-    field<&StepBudgetRow::exposed_communication_ns>(
-        "exposed_communication_ns", Unit::kNanoseconds,
-        "time with communication and no computation"),
+    field<&StepBudgetRow::exposed_communication_ns>("exposed_communication_ns", Unit::kNanoseconds,
+                                                    "time with communication and no computation"),
     field<&StepBudgetRow::exposed_copy_ns>("exposed_copy_ns", Unit::kNanoseconds,
                                            "time with copies or sets and nothing else"),
-    field<&StepBudgetRow::idle_ns>("idle_ns", Unit::kNanoseconds,
-                                   "time without any event on the device: the sum of the next five"),
+    field<&StepBudgetRow::idle_ns>(
+        "idle_ns", Unit::kNanoseconds,
+        "time without any event on the device: the sum of the next five"),
     field<&StepBudgetRow::input_ns>("input_ns", Unit::kNanoseconds,
                                     "idle while the host waited for the next batch"),
     field<&StepBudgetRow::sync_ns>("sync_ns", Unit::kNanoseconds,
@@ -72,8 +72,7 @@ inline constexpr Field<StepBudgetRow> kStepBudgetFields[] = {
                                          "time the host waited for batches, device idle or not"),
     field<&StepBudgetRow::device_wait_ns>("device_wait_ns", Unit::kNanoseconds,
                                           "time the host waited for the device"),
-    field<&StepBudgetRow::device_waits>("device_waits", Unit::kCount,
-                                        "how often it did"),
+    field<&StepBudgetRow::device_waits>("device_waits", Unit::kCount, "how often it did"),
     field<&StepBudgetRow::longest_idle_ns>("longest_idle_ns", Unit::kNanoseconds,
                                            "longest piece of idle time"),
     field<&StepBudgetRow::longest_idle_at_ns>("longest_idle_at_ns", Unit::kTimestamp,
