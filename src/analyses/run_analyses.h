@@ -18,6 +18,12 @@
 #include "analyses/common/result_table.h"
 #include "analyses/device_time/device_intervals.h"
 #include "analyses/device_time/device_time.h"
+#include "analyses/overlap/overlap_lanes.h"
+#include "analyses/step_times/step_categories.h"
+#include "analyses/step_times/step_times.h"
+#include "analyses/step_trace/step_trace.h"
+#include "analyses/steps/step_row.h"
+#include "analyses/step_budget/step_budget.h"
 #include "base/result.h"
 #include "store/store_reader.h"
 
@@ -25,6 +31,10 @@ namespace stepscope {
 
 struct AnalysisOptions {
   unsigned threads = 0;  // 0 = all CPUs
+  // Operators that begin the forward and end the backward pass; empty: found automatically. The
+  // environment's PROFILING_FP_START and PROFILING_BP_END are read by the program, not here.
+  std::string fp_start;
+  std::string bp_end;
 };
 
 // Something that is missing, and why: "no memory events: record with profile_memory=True".
@@ -49,12 +59,27 @@ class RunAnalyses {
 
   // What result tables there are, without rows, and a table by name.
   static std::vector<ResultTable> descriptions();
+  // Steps of all ranks, marked or inferred, and those of one rank by its position.
+  const std::vector<StepRow>& steps();
+  std::span<const StepRow> steps(size_t rank_position);
+  const std::vector<StepTimeRow>& step_times();
+  const std::vector<StepTraceRow>& step_trace();
+  const std::vector<StepReduceRow>& step_reduces();
+  const std::vector<StepBudgetRow>& step_budget();
+  const std::vector<StepCategoryRow>& step_categories();
+
+  // By position of the rank, then by device.
+  const std::vector<std::vector<OverlapLanes>>& overlap_lanes();
+  const std::vector<OverlapRow>& overlap();
+
   Result<ResultTable> table(std::string_view name);
   // Why a table is empty or incomplete, as far as it was computed.
   std::vector<Reason> reasons(std::string_view table);
 
  private:
   struct Results;
+
+  const RankStepTrace& step_trace_results();
 
   std::shared_ptr<const StoreReader> store_;
   AnalysisOptions options_;

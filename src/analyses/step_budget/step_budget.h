@@ -11,12 +11,14 @@
 #define STEPSCOPE_ANALYSES_STEP_BUDGET_STEP_BUDGET_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "analyses/common/rank_rows.h"
 #include "analyses/common/result_table.h"
 #include "analyses/device_time/device_intervals.h"
 #include "analyses/step_budget/host_activity.h"
+#include "analyses/steps/step_row.h"
 
 namespace stepscope {
 
@@ -25,6 +27,7 @@ struct StepBudgetRow {
   int64_t window = 0;
   int64_t device = 0;
   int64_t step = 0;
+  int64_t start_ns = 0;
   int64_t step_ns = 0;
   int64_t compute_ns = 0;
   int64_t exposed_communication_ns = 0;
@@ -48,6 +51,7 @@ inline constexpr Field<StepBudgetRow> kStepBudgetFields[] = {
     field<&StepBudgetRow::device>("device", Unit::kNone,
                                   "device number; -1: the host, for runs without a device"),
     field<&StepBudgetRow::step>("step", Unit::kNone, "number of the step"),
+    field<&StepBudgetRow::start_ns>("start_ns", Unit::kTimestamp, "start"),
     field<&StepBudgetRow::step_ns>("step_ns", Unit::kNanoseconds,
                                    "length of the step: the sum of the next four"),
     field<&StepBudgetRow::compute_ns>("compute_ns", Unit::kNanoseconds, "time with computation"),
@@ -79,16 +83,10 @@ inline constexpr Field<StepBudgetRow> kStepBudgetFields[] = {
                                               "where it begins"),
 };
 
-// A step as the caller counts it: marked or inferred.
-struct StepWindow {
-  int64_t step = 0;
-  int64_t start_ns = 0;
-  int64_t end_ns = 0;
-};
-
+// Complete steps only, each with the device work that it launched.
 std::vector<StepBudgetRow> step_budget(const RankId& rank, const DeviceIntervals& device,
                                        const HostActivity& host,
-                                       const std::vector<StepWindow>& steps);
+                                       std::span<const StepRow> steps);
 
 }  // namespace stepscope
 
