@@ -1,5 +1,7 @@
 #include "analyses/run_analyses.h"
 
+#include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -30,21 +32,60 @@ struct NamedTable {
 };
 
 constexpr NamedTable kTables[] = {
+    {"cpu",
+     [](RunAnalyses& run) {
+       return make_table("cpu", "Processor use of the machine, the process and its parts.",
+                         run.cpu(), kCpuFields);
+     }},
+    {"cpu_samples",
+     [](RunAnalyses& run) {
+       return make_table("cpu_samples", "Processor use over time.", run.cpu_samples(),
+                         kCpuSampleFields);
+     }},
     {"device_time",
      [](RunAnalyses& run) {
        return make_table("device_time", "Where the time of each device went.", run.device_time(),
                          kDeviceTimeFields);
+     }},
+    {"pipeline",
+     [](RunAnalyses& run) {
+       return make_table("pipeline", "Whether data preparation holds the training up, and where.",
+                         run.pipeline().verdicts, kPipelineFields);
+     }},
+    {"pipeline_batches",
+     [](RunAnalyses& run) {
+       return make_table("pipeline_batches", "Batches as they went through the queues.",
+                         run.pipeline().batches, kPipelineBatchFields);
+     }},
+    {"pipeline_stages",
+     [](RunAnalyses& run) {
+       return make_table("pipeline_stages", "Stages of data preparation and their queues.",
+                         run.pipeline().stages, kPipelineStageFields);
+     }},
+    {"pipeline_steps",
+     [](RunAnalyses& run) {
+       return make_table("pipeline_steps", "Waiting for data and empty queues, by step.",
+                         run.pipeline().steps, kPipelineStepFields);
      }},
 };
 
 }  // namespace
 
 struct RunAnalyses::Results {
+  Once<std::vector<std::vector<CpuSeries>>> cpu_series;
+  Once<std::vector<CpuRow>> cpu;
+  Once<std::vector<CpuSampleRow>> cpu_samples;
   Once<std::vector<std::vector<DeviceIntervals>>> device_intervals;
   Once<std::vector<DeviceTimeRow>> device_time;
+  Once<PipelineResult> pipeline;
 
   std::mutex reasons_mutex;
   std::vector<Reason> reasons;
+
+  void add_reason(std::string table, std::string why) {
+    const std::scoped_lock lock(reasons_mutex);
+    reasons.push_back({std::move(table), std::move(why)});
+  }
 };
 
 RunAnalyses::RunAnalyses(std::shared_ptr<const StoreReader> store, AnalysisOptions options)
@@ -75,6 +116,79 @@ const std::vector<DeviceTimeRow>& RunAnalyses::device_time() {
         rows.push_back(stepscope::device_time(rank, device));
     }
     return rows;
+  });
+}
+
+const std::vector<std::vector<CpuSeries>>& RunAnalyses::cpu_series() {
+  return results_->cpu_series.get([&] {
+    std::vector<std::vector<CpuSeries>> all(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads,
+                 [&](size_t rank) { all[rank] = stepscope::cpu_series(*store_, rank); });
+    const auto has_none = [](const auto& series) { return series.empty(); };
+    if (std::ranges::all_of(all, has_none)) {
+      for (const char* table : {"cpu", "cpu_samples"}) {
+        results_->add_reason(table,
+                             "no samples of processor use: record with the system source, or with "
+                             "data_process=True (MindSpore)");
+      }
+    }
+    return all;
+  });
+}
+
+std::vector<CpuRow> RunAnalyses::cpu_in(const StepRange& steps) {
+  std::vector<CpuRow> rows;
+  const auto& series = cpu_series();
+  for (const RankId& rank : ranks_) {
+    const auto one = cpu_rows(rank, series[rank.position], cpu_operators(*store_, rank.position),
+                              processor_count(*store_, rank.position), steps);
+    rows.insert(rows.end(), one.begin(), one.end());
+  }
+  return rows;
+}
+
+const std::vector<CpuRow>& RunAnalyses::cpu() {
+  return results_->cpu.get([&] { return cpu_in({}); });
+}
+
+const std::vector<CpuSampleRow>& RunAnalyses::cpu_samples() {
+  return results_->cpu_samples.get([&] {
+    std::vector<CpuSampleRow> rows;
+    const auto& series = cpu_series();
+    for (const RankId& rank : ranks_) {
+      const auto one = cpu_sample_rows(rank, series[rank.position]);
+      rows.insert(rows.end(), one.begin(), one.end());
+    }
+    return rows;
+  });
+}
+
+const PipelineResult& RunAnalyses::pipeline() {
+  return results_->pipeline.get([&] {
+    const std::vector<CpuRow>& all_cpu = cpu();
+    std::vector<PipelineResult> each(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads, [&](size_t position) {
+      const RankId& rank = ranks_[position];
+      std::vector<CpuRow> cpu;
+      std::ranges::copy_if(all_cpu, std::back_inserter(cpu), [&](const CpuRow& row) {
+        return row.rank == rank.rank && row.window == rank.window;
+      });
+      each[position] = stepscope::pipeline(rank, pipeline_stages(*store_, position), cpu);
+    });
+    PipelineResult all;
+    for (PipelineResult& one : each) all.append(std::move(one));
+    if (all.verdicts.empty()) {
+      for (const char* table :
+           {"pipeline", "pipeline_batches", "pipeline_stages", "pipeline_steps"})
+        results_->add_reason(
+            table,
+            "no data pipeline in the input: record with data_process=True, or wrap "
+            "the loader (stepscope.pipeline)");
+    } else if (all.batches.empty()) {
+      for (const char* table : {"pipeline_batches", "pipeline_steps"})
+        results_->add_reason(table, "queues were sampled in time, without batches");
+    }
+    return all;
   });
 }
 

@@ -17,8 +17,12 @@
 
 #include "analyses/common/rank_rows.h"
 #include "analyses/common/result_table.h"
+#include "analyses/cpu/cpu.h"
+#include "analyses/cpu/cpu_series.h"
 #include "analyses/device_time/device_intervals.h"
 #include "analyses/device_time/device_time.h"
+#include "analyses/pipeline/pipeline.h"
+#include "analyses/pipeline/stages.h"
 #include "base/result.h"
 #include "store/store_reader.h"
 
@@ -48,6 +52,14 @@ class RunAnalyses {
   const std::vector<std::vector<DeviceIntervals>>& device_intervals();
   const std::vector<DeviceTimeRow>& device_time();
 
+  // Processor use, over all samples or over those of a range of steps.
+  const std::vector<CpuRow>& cpu();
+  std::vector<CpuRow> cpu_in(const StepRange& steps);
+  const std::vector<CpuSampleRow>& cpu_samples();
+
+  // Data preparation: verdicts, stages, batches and steps.
+  const PipelineResult& pipeline();
+
   // Names of all result tables, and a table by name.
   static std::span<const std::string_view> table_names();
   Result<ResultTable> table(std::string_view name);
@@ -56,6 +68,8 @@ class RunAnalyses {
 
  private:
   struct Results;
+
+  const std::vector<std::vector<CpuSeries>>& cpu_series();
 
   std::shared_ptr<const StoreReader> store_;
   AnalysisOptions options_;
