@@ -5,6 +5,11 @@
 #include <mutex>
 #include <utility>
 
+#include "analyses/memory/allocation_places.h"
+#include "analyses/memory/memory_operators.h"
+#include "analyses/memory/memory_overview.h"
+#include "analyses/memory/memory_owners.h"
+#include "analyses/memory/memory_plan.h"
 #include "base/parallel.h"
 
 namespace stepscope {
@@ -47,6 +52,45 @@ constexpr NamedTable kTables[] = {
        return make_table("device_time", "Where the time of each device went.", run.device_time(),
                          kDeviceTimeFields);
      }},
+    {"memory",
+     [](RunAnalyses& run) {
+       return make_table<MemoryRow>("memory",
+                                    "Memory pools of the devices: totals, peaks, reserve, growth.",
+                                    run.memory().overview, kMemoryFields);
+     }},
+    {"memory_curve",
+     [](RunAnalyses& run) {
+       return make_table<MemoryPoint>("memory_curve",
+                                      "Memory over time and over the order of execution.",
+                                      run.memory_curve(), kMemoryPointFields);
+     }},
+    {"memory_leaks",
+     [](RunAnalyses& run) {
+       return make_table<MemoryLeakRow>("memory_leaks",
+                                        "Operators whose blocks pile up from step to step.",
+                                        run.memory().leaks, kMemoryLeakFields);
+     }},
+    {"memory_operators",
+     [](RunAnalyses& run) {
+       return make_table<MemoryOperatorRow>("memory_operators", "Allocations by operator.",
+                                            run.memory_operators(), kMemoryOperatorFields);
+     }},
+    {"memory_owners",
+     [](RunAnalyses& run) {
+       return make_table<MemoryOwnerRow>("memory_owners", "The largest blocks at each pool's peak.",
+                                         run.memory().owners, kMemoryOwnerFields);
+     }},
+    {"memory_peak",
+     [](RunAnalyses& run) {
+       return make_table<MemoryOwnerRow>("memory_peak",
+                                         "Who holds each pool's peak, by operator and module.",
+                                         run.memory().peak, kMemoryOwnerFields);
+     }},
+    {"memory_steps",
+     [](RunAnalyses& run) {
+       return make_table<MemoryStepRow>("memory_steps", "Memory by step.", run.memory().steps,
+                                        kMemoryStepFields);
+     }},
     {"pipeline",
      [](RunAnalyses& run) {
        return make_table("pipeline", "Whether data preparation holds the training up, and where.",
@@ -77,6 +121,10 @@ struct RunAnalyses::Results {
   Once<std::vector<CpuSampleRow>> cpu_samples;
   Once<std::vector<std::vector<DeviceIntervals>>> device_intervals;
   Once<std::vector<DeviceTimeRow>> device_time;
+  Once<std::vector<MemoryScan>> memory_scans;
+  Once<MemoryResult> memory;
+  Once<std::vector<MemoryPoint>> memory_curve;
+  Once<std::vector<MemoryOperatorRow>> memory_operators;
   Once<PipelineResult> pipeline;
 
   std::mutex reasons_mutex;
@@ -161,6 +209,101 @@ const std::vector<CpuSampleRow>& RunAnalyses::cpu_samples() {
     }
     return rows;
   });
+}
+
+const std::vector<MemoryScan>& RunAnalyses::memory_scans() {
+  return results_->memory_scans.get([&] {
+    std::vector<MemoryScan> all(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads,
+                 [&](size_t rank) { all[rank] = scan_memory(*store_, rank); });
+    return all;
+  });
+}
+
+const MemoryResult& RunAnalyses::memory() {
+  return results_->memory.get([&] {
+    const auto& scans = memory_scans();
+    std::vector<MemoryResult> each(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads, [&](size_t position) {
+      each[position] = stepscope::memory(*store_, ranks_[position], scans[position]);
+    });
+    MemoryResult all;
+    for (MemoryResult& one : each) all.append(std::move(one));
+    explain_memory(all);
+    return all;
+  });
+}
+
+void RunAnalyses::explain_memory(const MemoryResult& found) {
+  if (found.overview.empty()) {
+    for (const char* table : {"memory", "memory_curve", "memory_leaks", "memory_operators",
+                              "memory_owners", "memory_peak", "memory_steps"}) {
+      results_->add_reason(table, "no memory events: record with profile_memory=True");
+    }
+    return;
+  }
+  const auto is_sampled = [](const MemoryRow& row) { return row.source == "samples"; };
+  if (std::ranges::all_of(found.overview, is_sampled)) {
+    for (const char* table : {"memory_leaks", "memory_operators", "memory_owners", "memory_peak"})
+      results_->add_reason(table, "the input has totals of the memory only, no allocations");
+  } else if (found.leaks.empty()) {
+    results_->add_reason("memory_leaks", "no operator leaves blocks behind in three or more steps");
+  }
+  if (found.steps.empty())
+    results_->add_reason("memory_steps", "no steps are marked, or the memory is a plan");
+}
+
+const std::vector<MemoryPoint>& RunAnalyses::memory_curve() {
+  return results_->memory_curve.get([&] { return memory_curve_in({}); });
+}
+
+std::vector<MemoryPoint> RunAnalyses::memory_curve_in(const CurveRange& range) {
+  const auto& scans = memory_scans();
+  std::vector<std::vector<MemoryPoint>> each(ranks_.size());
+  parallel_for(ranks_.size(), options_.threads, [&](size_t position) {
+    const RankId& rank = ranks_[position];
+    each[position] = stepscope::memory_curve(*store_, rank, scans[position].steps, range);
+    const auto plan = memory_plans(*store_, rank).curve;
+    each[position].insert(each[position].end(), plan.begin(), plan.end());
+  });
+  std::vector<MemoryPoint> all;
+  for (const auto& one : each) all.insert(all.end(), one.begin(), one.end());
+  return all;
+}
+
+const std::vector<MemoryOperatorRow>& RunAnalyses::memory_operators() {
+  return results_->memory_operators.get([&] {
+    std::vector<std::vector<MemoryOperatorRow>> each(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads, [&](size_t position) {
+      each[position] = stepscope::memory_operators(*store_, ranks_[position]);
+      const auto plan = memory_plans(*store_, ranks_[position]).operators;
+      each[position].insert(each[position].end(), plan.begin(), plan.end());
+    });
+    std::vector<MemoryOperatorRow> all;
+    for (const auto& one : each) all.insert(all.end(), one.begin(), one.end());
+    return all;
+  });
+}
+
+std::vector<MemoryOwnerRow> RunAnalyses::memory_owners_at(const MemoryRow& pool, int64_t moment,
+                                                          size_t most) {
+  const auto& scans = memory_scans();
+  for (const RankId& rank : ranks_) {
+    if (rank.rank != pool.rank || rank.window != pool.window) continue;
+    if (pool.source == "plan") return plan_owners_at(*store_, rank, plan_graph_id(pool), moment);
+    AllocationPlaces places(*store_, rank.position);
+    const MemoryScan& scan = scans[rank.position];
+    for (const MemoryPool& candidate : scan.pools) {
+      const PoolName name = pool_name(*store_, rank, candidate);
+      if (name.device_kind != pool.device_kind || name.device != pool.device ||
+          name.component != pool.component)
+        continue;
+      return stepscope::memory_owners_at(*store_, rank, candidate, scan.steps, places, moment,
+                                         allocated_at(*store_, rank.position, candidate, moment),
+                                         most);
+    }
+  }
+  return {};
 }
 
 const PipelineResult& RunAnalyses::pipeline() {

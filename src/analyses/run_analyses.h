@@ -21,6 +21,8 @@
 #include "analyses/cpu/cpu_series.h"
 #include "analyses/device_time/device_intervals.h"
 #include "analyses/device_time/device_time.h"
+#include "analyses/memory/memory.h"
+#include "analyses/memory/memory_curve.h"
 #include "analyses/pipeline/pipeline.h"
 #include "analyses/pipeline/stages.h"
 #include "base/result.h"
@@ -57,6 +59,16 @@ class RunAnalyses {
   std::vector<CpuRow> cpu_in(const StepRange& steps);
   const std::vector<CpuSampleRow>& cpu_samples();
 
+  // Memory: pools, who holds their peaks, steps and suspected leaks; the curves; the operators.
+  const MemoryResult& memory();
+  const std::vector<MemoryPoint>& memory_curve();
+  const std::vector<MemoryOperatorRow>& memory_operators();
+  // The curve of a part of the recording.
+  std::vector<MemoryPoint> memory_curve_in(const CurveRange& range);
+  // Who holds the memory at a moment: `pool` is a row of memory() with events. Of a plan, the
+  // moment is the position of a node.
+  std::vector<MemoryOwnerRow> memory_owners_at(const MemoryRow& pool, int64_t moment, size_t most);
+
   // Data preparation: verdicts, stages, batches and steps.
   const PipelineResult& pipeline();
 
@@ -70,6 +82,8 @@ class RunAnalyses {
   struct Results;
 
   const std::vector<std::vector<CpuSeries>>& cpu_series();
+  const std::vector<MemoryScan>& memory_scans();
+  void explain_memory(const MemoryResult& found);
 
   std::shared_ptr<const StoreReader> store_;
   AnalysisOptions options_;

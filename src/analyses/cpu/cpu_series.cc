@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyses/common/bounded_math.h"
 #include "analyses/common/rank_rows.h"
 #include "analyses/common/source_rows.h"
 #include "analyses/common/step_times.h"
@@ -178,15 +179,15 @@ class StepLabels {
   StepLabels(const StoreReader& store, size_t rank) {
     for_each_row<3>(store, Table::kQueues, rank, {"stage", "ts", "batch"}, [&](const auto& row) {
       const auto [stage, ts_ns, batch] = row;
-      if (ts_ns <= 0 || batch == kNull) return;
+      if (ts_ns <= 0 || batch < 0) return;
       const std::string_view name = store.string(stage);
       if (name == "device_queue" || name == "dataset_iterator") starts_.push_back({ts_ns, batch});
     });
     std::ranges::sort(starts_, {}, &StepStart::ts_ns);
     if (!starts_.empty()) {
       first_label_ = 0;
-      const int64_t shift = 1 - std::ranges::min(starts_, {}, &StepStart::step).step;
-      for (StepStart& start : starts_) start.step += shift;
+      const int64_t first = std::ranges::min(starts_, {}, &StepStart::step).step;
+      for (StepStart& start : starts_) start.step = bounded_minus(start.step, first - 1);
       return;
     }
     const StepTimes steps(store, rank);

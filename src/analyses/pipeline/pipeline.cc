@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "analyses/common/bounded_math.h"
 #include "analyses/pipeline/bottleneck.h"
 #include "analyses/pipeline/verdict.h"
 
@@ -105,7 +106,7 @@ PipelineStageRow stage_row(const RankId& rank, const Stage& stage) {
 
 void add_time(int64_t& sum, int64_t time_ns) {
   if (time_ns == kNull) return;
-  sum = (sum == kNull ? 0 : sum) + time_ns;
+  sum = bounded_plus(sum == kNull ? 0 : sum, time_ns);
 }
 
 std::vector<PipelineStageRow> stage_rows(const RankId& rank, const PipelineStages& stages,

@@ -86,7 +86,8 @@ INSTANTIATE_TEST_SUITE_P(MindsporeCpu, PlantedPipeline,
                                            "d_dataset_consumer"));
 
 json reference(const std::string& file, const std::string& endpoint, const std::string& type = "") {
-  for (const json& one : read_json(shared_data() + "/mindinsight/reference_responses/" + file)) {
+  const json answers = read_json(shared_data() + "/mindinsight/reference_responses/" + file);
+  for (const json& one : answers) {
     if (!one["endpoint"].get<std::string>().ends_with("/" + endpoint)) continue;
     if (!type.empty() && one["args"].value("type", "") != type) continue;
     return one["response"];

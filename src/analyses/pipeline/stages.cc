@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyses/common/bounded_math.h"
 #include "analyses/common/rank_rows.h"
 #include "analyses/common/source_rows.h"
 #include "analyses/pipeline/loader_ranges.h"
@@ -286,7 +287,7 @@ void QueueUse::add(int64_t size, int64_t of_capacity) {
   if (of_capacity != kNull) capacity = of_capacity;
   if (size == kNull || size < 0) return;
   ++samples;
-  size_sum += size;
+  size_sum = bounded_plus(size_sum, size);
   if (size == 0) ++empty;
   if (of_capacity != kNull && size == of_capacity) ++full;
 }

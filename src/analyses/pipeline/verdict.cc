@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyses/common/bounded_math.h"
 #include "analyses/pipeline/bottleneck.h"
 
 namespace stepscope {
@@ -39,7 +40,7 @@ double mean_of(const PipelineStages& stages, size_t stage, int64_t Batch::* time
   int64_t count = 0;
   for (const Batch& batch : stages.batches) {
     if (batch.stage != stage || batch.*time == kNull) continue;
-    sum += batch.*time;
+    sum = bounded_plus(sum, batch.*time);
     ++count;
   }
   if (divisor > 0) count = divisor;
@@ -66,10 +67,12 @@ int64_t span_of(const PipelineStages& stages, size_t stage) {
   for (const Batch& batch : stages.batches) {
     if (batch.stage != stage || batch.ts_ns == 0) continue;
     const int64_t fetch_ns = batch.fetch_ns == kNull ? 0 : batch.fetch_ns;
-    first_ns = std::min(first_ns, stamped_at_start ? batch.ts_ns : batch.ts_ns - fetch_ns);
-    last_ns = std::max(last_ns, stamped_at_start ? batch.ts_ns + fetch_ns : batch.ts_ns);
+    first_ns =
+        std::min(first_ns, stamped_at_start ? batch.ts_ns : bounded_minus(batch.ts_ns, fetch_ns));
+    last_ns =
+        std::max(last_ns, stamped_at_start ? bounded_plus(batch.ts_ns, fetch_ns) : batch.ts_ns);
   }
-  return last_ns > first_ns ? last_ns - first_ns : 0;
+  return last_ns > first_ns ? bounded_minus(last_ns, first_ns) : 0;
 }
 
 void measure_wait(const PipelineStages& stages, PipelineRow& row) {
@@ -84,7 +87,7 @@ void measure_wait(const PipelineStages& stages, PipelineRow& row) {
     if (batch.stage != stage || batch.fetch_ns == kNull) continue;
     if (in_steps && batch.step == kNull) continue;  // outside the steps it is compared with
     ++row.waits;
-    row.wait_ns += batch.fetch_ns;
+    row.wait_ns = bounded_plus(row.wait_ns, batch.fetch_ns);
   }
   int64_t step_ns = 0;
   if (in_steps) {
