@@ -1,15 +1,9 @@
 #include "analyses/run_analyses.h"
 
-#include <algorithm>
 #include <iterator>
 #include <mutex>
 #include <utility>
 
-#include "analyses/memory/allocation_places.h"
-#include "analyses/memory/memory_operators.h"
-#include "analyses/memory/memory_overview.h"
-#include "analyses/memory/memory_owners.h"
-#include "analyses/memory/memory_plan.h"
 #include "base/parallel.h"
 
 namespace stepscope {
@@ -116,7 +110,7 @@ constexpr NamedTable kTables[] = {
 }  // namespace
 
 struct RunAnalyses::Results {
-  Once<std::vector<std::vector<CpuSeries>>> cpu_series;
+  Once<RunCpuSeries> cpu_series;
   Once<std::vector<CpuRow>> cpu;
   Once<std::vector<CpuSampleRow>> cpu_samples;
   Once<std::vector<std::vector<DeviceIntervals>>> device_intervals;
@@ -130,9 +124,10 @@ struct RunAnalyses::Results {
   std::mutex reasons_mutex;
   std::vector<Reason> reasons;
 
-  void add_reason(std::string table, std::string why) {
+  void add_reasons(std::vector<Reason> more) {
     const std::scoped_lock lock(reasons_mutex);
-    reasons.push_back({std::move(table), std::move(why)});
+    reasons.insert(reasons.end(), std::make_move_iterator(more.begin()),
+                   std::make_move_iterator(more.end()));
   }
 };
 
@@ -167,32 +162,16 @@ const std::vector<DeviceTimeRow>& RunAnalyses::device_time() {
   });
 }
 
-const std::vector<std::vector<CpuSeries>>& RunAnalyses::cpu_series() {
+const RunCpuSeries& RunAnalyses::cpu_series() {
   return results_->cpu_series.get([&] {
-    std::vector<std::vector<CpuSeries>> all(ranks_.size());
-    parallel_for(ranks_.size(), options_.threads,
-                 [&](size_t rank) { all[rank] = stepscope::cpu_series(*store_, rank); });
-    const auto has_none = [](const auto& series) { return series.empty(); };
-    if (std::ranges::all_of(all, has_none)) {
-      for (const char* table : {"cpu", "cpu_samples"}) {
-        results_->add_reason(table,
-                             "no samples of processor use: record with the system source, or with "
-                             "data_process=True (MindSpore)");
-      }
-    }
-    return all;
+    RunCpuSeries series = run_cpu_series(*store_, options_.threads);
+    results_->add_reasons(cpu_reasons(series));
+    return series;
   });
 }
 
 std::vector<CpuRow> RunAnalyses::cpu_in(const StepRange& steps) {
-  std::vector<CpuRow> rows;
-  const auto& series = cpu_series();
-  for (const RankId& rank : ranks_) {
-    const auto one = cpu_rows(rank, series[rank.position], cpu_operators(*store_, rank.position),
-                              processor_count(*store_, rank.position), steps);
-    rows.insert(rows.end(), one.begin(), one.end());
-  }
-  return rows;
+  return run_cpu(*store_, ranks_, cpu_series(), steps);
 }
 
 const std::vector<CpuRow>& RunAnalyses::cpu() {
@@ -200,138 +179,49 @@ const std::vector<CpuRow>& RunAnalyses::cpu() {
 }
 
 const std::vector<CpuSampleRow>& RunAnalyses::cpu_samples() {
-  return results_->cpu_samples.get([&] {
-    std::vector<CpuSampleRow> rows;
-    const auto& series = cpu_series();
-    for (const RankId& rank : ranks_) {
-      const auto one = cpu_sample_rows(rank, series[rank.position]);
-      rows.insert(rows.end(), one.begin(), one.end());
-    }
-    return rows;
-  });
+  return results_->cpu_samples.get([&] { return run_cpu_samples(ranks_, cpu_series()); });
 }
 
 const std::vector<MemoryScan>& RunAnalyses::memory_scans() {
-  return results_->memory_scans.get([&] {
-    std::vector<MemoryScan> all(ranks_.size());
-    parallel_for(ranks_.size(), options_.threads,
-                 [&](size_t rank) { all[rank] = scan_memory(*store_, rank); });
-    return all;
-  });
+  return results_->memory_scans.get([&] { return run_memory_scans(*store_, options_.threads); });
 }
 
 const MemoryResult& RunAnalyses::memory() {
   return results_->memory.get([&] {
-    const auto& scans = memory_scans();
-    std::vector<MemoryResult> each(ranks_.size());
-    parallel_for(ranks_.size(), options_.threads, [&](size_t position) {
-      each[position] = stepscope::memory(*store_, ranks_[position], scans[position]);
-    });
-    MemoryResult all;
-    for (MemoryResult& one : each) all.append(std::move(one));
-    explain_memory(all);
-    return all;
+    MemoryResult found = run_memory(*store_, ranks_, memory_scans(), options_.threads);
+    results_->add_reasons(memory_reasons(found));
+    return found;
   });
-}
-
-void RunAnalyses::explain_memory(const MemoryResult& found) {
-  if (found.overview.empty()) {
-    for (const char* table : {"memory", "memory_curve", "memory_leaks", "memory_operators",
-                              "memory_owners", "memory_peak", "memory_steps"}) {
-      results_->add_reason(table, "no memory events: record with profile_memory=True");
-    }
-    return;
-  }
-  const auto is_sampled = [](const MemoryRow& row) { return row.source == "samples"; };
-  if (std::ranges::all_of(found.overview, is_sampled)) {
-    for (const char* table : {"memory_leaks", "memory_operators", "memory_owners", "memory_peak"})
-      results_->add_reason(table, "the input has totals of the memory only, no allocations");
-  } else if (found.leaks.empty()) {
-    results_->add_reason("memory_leaks", "no operator leaves blocks behind in three or more steps");
-  }
-  if (found.steps.empty())
-    results_->add_reason("memory_steps", "no steps are marked, or the memory is a plan");
 }
 
 const std::vector<MemoryPoint>& RunAnalyses::memory_curve() {
-  return results_->memory_curve.get([&] { return memory_curve_in({}); });
+  return results_->memory_curve.get([&] {
+    memory();  // says why there is nothing
+    return memory_curve_in({});
+  });
 }
 
 std::vector<MemoryPoint> RunAnalyses::memory_curve_in(const CurveRange& range) {
-  const auto& scans = memory_scans();
-  std::vector<std::vector<MemoryPoint>> each(ranks_.size());
-  parallel_for(ranks_.size(), options_.threads, [&](size_t position) {
-    const RankId& rank = ranks_[position];
-    each[position] = stepscope::memory_curve(*store_, rank, scans[position].steps, range);
-    const auto plan = memory_plans(*store_, rank).curve;
-    each[position].insert(each[position].end(), plan.begin(), plan.end());
-  });
-  std::vector<MemoryPoint> all;
-  for (const auto& one : each) all.insert(all.end(), one.begin(), one.end());
-  return all;
+  return run_memory_curve(*store_, ranks_, memory_scans(), range, options_.threads);
 }
 
 const std::vector<MemoryOperatorRow>& RunAnalyses::memory_operators() {
   return results_->memory_operators.get([&] {
-    std::vector<std::vector<MemoryOperatorRow>> each(ranks_.size());
-    parallel_for(ranks_.size(), options_.threads, [&](size_t position) {
-      each[position] = stepscope::memory_operators(*store_, ranks_[position]);
-      const auto plan = memory_plans(*store_, ranks_[position]).operators;
-      each[position].insert(each[position].end(), plan.begin(), plan.end());
-    });
-    std::vector<MemoryOperatorRow> all;
-    for (const auto& one : each) all.insert(all.end(), one.begin(), one.end());
-    return all;
+    memory();  // says why there is nothing
+    return run_memory_operators(*store_, ranks_, options_.threads);
   });
 }
 
 std::vector<MemoryOwnerRow> RunAnalyses::memory_owners_at(const MemoryRow& pool, int64_t moment,
                                                           size_t most) {
-  const auto& scans = memory_scans();
-  for (const RankId& rank : ranks_) {
-    if (rank.rank != pool.rank || rank.window != pool.window) continue;
-    if (pool.source == "plan") return plan_owners_at(*store_, rank, plan_graph_id(pool), moment);
-    AllocationPlaces places(*store_, rank.position);
-    const MemoryScan& scan = scans[rank.position];
-    for (const MemoryPool& candidate : scan.pools) {
-      const PoolName name = pool_name(*store_, rank, candidate);
-      if (name.device_kind != pool.device_kind || name.device != pool.device ||
-          name.component != pool.component)
-        continue;
-      return stepscope::memory_owners_at(*store_, rank, candidate, scan.steps, places, moment,
-                                         allocated_at(*store_, rank.position, candidate, moment),
-                                         most);
-    }
-  }
-  return {};
+  return run_memory_owners_at(*store_, ranks_, memory_scans(), pool, moment, most);
 }
 
 const PipelineResult& RunAnalyses::pipeline() {
   return results_->pipeline.get([&] {
-    const std::vector<CpuRow>& all_cpu = cpu();
-    std::vector<PipelineResult> each(ranks_.size());
-    parallel_for(ranks_.size(), options_.threads, [&](size_t position) {
-      const RankId& rank = ranks_[position];
-      std::vector<CpuRow> cpu;
-      std::ranges::copy_if(all_cpu, std::back_inserter(cpu), [&](const CpuRow& row) {
-        return row.rank == rank.rank && row.window == rank.window;
-      });
-      each[position] = stepscope::pipeline(rank, pipeline_stages(*store_, position), cpu);
-    });
-    PipelineResult all;
-    for (PipelineResult& one : each) all.append(std::move(one));
-    if (all.verdicts.empty()) {
-      for (const char* table :
-           {"pipeline", "pipeline_batches", "pipeline_stages", "pipeline_steps"})
-        results_->add_reason(
-            table,
-            "no data pipeline in the input: record with data_process=True, or wrap "
-            "the loader (stepscope.pipeline)");
-    } else if (all.batches.empty()) {
-      for (const char* table : {"pipeline_batches", "pipeline_steps"})
-        results_->add_reason(table, "queues were sampled in time, without batches");
-    }
-    return all;
+    PipelineResult found = run_pipeline(*store_, ranks_, cpu(), options_.threads);
+    results_->add_reasons(pipeline_reasons(found));
+    return found;
   });
 }
 

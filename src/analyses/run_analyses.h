@@ -16,15 +16,17 @@
 #include <vector>
 
 #include "analyses/common/rank_rows.h"
+#include "analyses/common/reason.h"
 #include "analyses/common/result_table.h"
 #include "analyses/cpu/cpu.h"
-#include "analyses/cpu/cpu_series.h"
+#include "analyses/cpu/run_cpu.h"
 #include "analyses/device_time/device_intervals.h"
 #include "analyses/device_time/device_time.h"
 #include "analyses/memory/memory.h"
 #include "analyses/memory/memory_curve.h"
+#include "analyses/memory/run_memory.h"
 #include "analyses/pipeline/pipeline.h"
-#include "analyses/pipeline/stages.h"
+#include "analyses/pipeline/run_pipeline.h"
 #include "base/result.h"
 #include "store/store_reader.h"
 
@@ -32,12 +34,6 @@ namespace stepscope {
 
 struct AnalysisOptions {
   unsigned threads = 0;  // 0 = all CPUs
-};
-
-// Something that is missing, and why: "no memory events: record with profile_memory=True".
-struct Reason {
-  std::string table;
-  std::string why;
 };
 
 class RunAnalyses {
@@ -81,9 +77,8 @@ class RunAnalyses {
  private:
   struct Results;
 
-  const std::vector<std::vector<CpuSeries>>& cpu_series();
+  const RunCpuSeries& cpu_series();
   const std::vector<MemoryScan>& memory_scans();
-  void explain_memory(const MemoryResult& found);
 
   std::shared_ptr<const StoreReader> store_;
   AnalysisOptions options_;
