@@ -26,7 +26,6 @@ class Once {
   T value_;
 };
 
-// A result table; without a run its description alone.
 // Steps of all ranks in one list, and where each rank's begin.
 struct RunSteps {
   std::vector<StepRow> rows;
@@ -55,54 +54,6 @@ constexpr std::string_view kNoWork =
     "there are no operators and no device work: record with activities that include the CPU or the "
     "device";
 
-struct NamedTable {
-  std::string_view name;
-  std::string_view doc;
-  ResultTable (*make)(const NamedTable& self, RunAnalyses* run);
-};
-
-template <class Row, size_t N>
-ResultTable with_rows(const NamedTable& self, const Field<Row> (&fields)[N],
-                      const std::vector<Row>* rows) {
-  static const std::vector<Row> kNone;
-  return make_table(self.name, self.doc, rows == nullptr ? kNone : *rows, fields);
-}
-
-constexpr NamedTable kTables[] = {
-    {"device_time", "Where the time of each device went.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kDeviceTimeFields, run ? &run->device_time() : nullptr);
-     }},
-    {"overlap", "What overlaps on each device, as totals of merged intervals.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kOverlapFields, run ? &run->overlap() : nullptr);
-     }},
-    {"step_budget", "Where each step of a device went, and why it stood still.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kStepBudgetFields, run ? &run->step_budget() : nullptr);
-     }},
-    {"step_categories", "Each step by the most important event at every moment.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kStepCategoryFields, run ? &run->step_categories() : nullptr);
-     }},
-    {"step_reduces", "Collectives of each step, by stream.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kStepReduceFields, run ? &run->step_reduces() : nullptr);
-     }},
-    {"step_times", "Where the time of each step went on each device.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kStepTimeFields, run ? &run->step_times() : nullptr);
-     }},
-    {"step_trace", "Each step as step interval, forward and backward, and tail; and their average.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kStepTraceFields, run ? &run->step_trace() : nullptr);
-     }},
-    {"steps", "Training steps, marked or inferred.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kStepFields, run ? &run->steps() : nullptr);
-     }},
-};
-
 }  // namespace
 
 struct RunAnalyses::Results {
@@ -115,6 +66,14 @@ struct RunAnalyses::Results {
   Once<std::vector<StepCategoryRow>> step_categories;
   Once<std::vector<std::vector<OverlapLanes>>> overlap_lanes;
   Once<std::vector<OverlapRow>> overlap;
+  Once<RunCpuSeries> cpu_series;
+  Once<std::vector<CpuRow>> cpu;
+  Once<std::vector<CpuSampleRow>> cpu_samples;
+  Once<std::vector<MemoryScan>> memory_scans;
+  Once<MemoryResult> memory;
+  Once<std::vector<MemoryPoint>> memory_curve;
+  Once<std::vector<MemoryOperatorRow>> memory_operators;
+  Once<PipelineResult> pipeline;
 
   std::mutex reasons_mutex;
   std::vector<Reason> reasons;
@@ -122,6 +81,11 @@ struct RunAnalyses::Results {
   void add_reason(std::string_view table, std::string why) {
     const std::scoped_lock lock(reasons_mutex);
     reasons.push_back({std::string(table), std::move(why)});
+  }
+  void add_reasons(std::vector<Reason> more) {
+    const std::scoped_lock lock(reasons_mutex);
+    reasons.insert(reasons.end(), std::make_move_iterator(more.begin()),
+                   std::make_move_iterator(more.end()));
   }
 };
 
@@ -154,12 +118,6 @@ const std::vector<DeviceTimeRow>& RunAnalyses::device_time() {
     }
     return rows;
   });
-}
-
-std::vector<ResultTable> RunAnalyses::descriptions() {
-  std::vector<ResultTable> tables;
-  for (const NamedTable& table : kTables) tables.push_back(table.make(table, nullptr));
-  return tables;
 }
 
 const std::vector<StepRow>& RunAnalyses::steps() {
@@ -274,15 +232,67 @@ const std::vector<StepReduceRow>& RunAnalyses::step_reduces() {
   return step_trace_results().reduces;
 }
 
-Result<ResultTable> RunAnalyses::table(std::string_view name) {
-  for (const NamedTable& table : kTables) {
-    if (table.name == name) return table.make(table, this);
-  }
-  std::string known;
-  for (const NamedTable& table : kTables)
-    known += (known.empty() ? "" : ", ") + std::string(table.name);
-  return Error{ErrorCode::kNotFound, "no analysis named \"" + std::string(name) + "\"", "", "",
-               "there are: " + known};
+const RunCpuSeries& RunAnalyses::cpu_series() {
+  return results_->cpu_series.get([&] {
+    RunCpuSeries series = run_cpu_series(*store_, options_.threads);
+    results_->add_reasons(cpu_reasons(series));
+    return series;
+  });
+}
+
+std::vector<CpuRow> RunAnalyses::cpu_in(const StepRange& steps) {
+  return run_cpu(*store_, ranks_, cpu_series(), steps);
+}
+
+const std::vector<CpuRow>& RunAnalyses::cpu() {
+  return results_->cpu.get([&] { return cpu_in({}); });
+}
+
+const std::vector<CpuSampleRow>& RunAnalyses::cpu_samples() {
+  return results_->cpu_samples.get([&] { return run_cpu_samples(ranks_, cpu_series()); });
+}
+
+const std::vector<MemoryScan>& RunAnalyses::memory_scans() {
+  return results_->memory_scans.get([&] { return run_memory_scans(*store_, options_.threads); });
+}
+
+const MemoryResult& RunAnalyses::memory() {
+  return results_->memory.get([&] {
+    MemoryResult found = run_memory(*store_, ranks_, memory_scans(), options_.threads);
+    results_->add_reasons(memory_reasons(found));
+    return found;
+  });
+}
+
+const std::vector<MemoryPoint>& RunAnalyses::memory_curve() {
+  return results_->memory_curve.get([&] {
+    memory();  // says why there is nothing
+    return memory_curve_in({});
+  });
+}
+
+std::vector<MemoryPoint> RunAnalyses::memory_curve_in(const CurveRange& range) {
+  return run_memory_curve(*store_, ranks_, memory_scans(), range, options_.threads);
+}
+
+const std::vector<MemoryOperatorRow>& RunAnalyses::memory_operators() {
+  return results_->memory_operators.get([&] {
+    memory();  // says why there is nothing
+    return run_memory_operators(*store_, ranks_, options_.threads);
+  });
+}
+
+std::vector<MemoryOwnerRow> RunAnalyses::memory_owners_at(const MemoryRow& pool, int64_t moment,
+                                                          size_t most) {
+  return run_memory_owners_at(*store_, ranks_, memory_scans(), pool, moment, most);
+}
+
+const PipelineResult& RunAnalyses::pipeline() {
+  return results_->pipeline.get([&] {
+    PipelineResult found = run_pipeline(*store_, ranks_, cpu(), options_.threads);
+    results_->add_reasons(pipeline_reasons(found));
+    return found;
+  });
 }
 
 std::vector<Reason> RunAnalyses::reasons(std::string_view table) {

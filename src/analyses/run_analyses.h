@@ -15,7 +15,10 @@
 #include <vector>
 
 #include "analyses/common/rank_rows.h"
+#include "analyses/common/reason.h"
 #include "analyses/common/result_table.h"
+#include "analyses/cpu/cpu.h"
+#include "analyses/cpu/run_cpu.h"
 #include "analyses/device_time/device_intervals.h"
 #include "analyses/device_time/device_time.h"
 #include "analyses/overlap/overlap_lanes.h"
@@ -24,6 +27,11 @@
 #include "analyses/step_trace/step_trace.h"
 #include "analyses/steps/step_row.h"
 #include "analyses/step_budget/step_budget.h"
+#include "analyses/memory/memory.h"
+#include "analyses/memory/memory_curve.h"
+#include "analyses/memory/run_memory.h"
+#include "analyses/pipeline/pipeline.h"
+#include "analyses/pipeline/run_pipeline.h"
 #include "base/result.h"
 #include "store/store_reader.h"
 
@@ -35,12 +43,6 @@ struct AnalysisOptions {
   // environment's PROFILING_FP_START and PROFILING_BP_END are read by the program, not here.
   std::string fp_start;
   std::string bp_end;
-};
-
-// Something that is missing, and why: "no memory events: record with profile_memory=True".
-struct Reason {
-  std::string table;
-  std::string why;
 };
 
 class RunAnalyses {
@@ -72,6 +74,24 @@ class RunAnalyses {
   const std::vector<std::vector<OverlapLanes>>& overlap_lanes();
   const std::vector<OverlapRow>& overlap();
 
+  // Processor use, over all samples or over those of a range of steps.
+  const std::vector<CpuRow>& cpu();
+  std::vector<CpuRow> cpu_in(const StepRange& steps);
+  const std::vector<CpuSampleRow>& cpu_samples();
+
+  // Memory: pools, who holds their peaks, steps and suspected leaks; the curves; the operators.
+  const MemoryResult& memory();
+  const std::vector<MemoryPoint>& memory_curve();
+  const std::vector<MemoryOperatorRow>& memory_operators();
+  // The curve of a part of the recording.
+  std::vector<MemoryPoint> memory_curve_in(const CurveRange& range);
+  // Who holds the memory at a moment: `pool` is a row of memory() with events. Of a plan, the
+  // moment is the position of a node.
+  std::vector<MemoryOwnerRow> memory_owners_at(const MemoryRow& pool, int64_t moment, size_t most);
+
+  // Data preparation: verdicts, stages, batches and steps.
+  const PipelineResult& pipeline();
+
   Result<ResultTable> table(std::string_view name);
   // Why a table is empty or incomplete, as far as it was computed.
   std::vector<Reason> reasons(std::string_view table);
@@ -80,6 +100,8 @@ class RunAnalyses {
   struct Results;
 
   const RankStepTrace& step_trace_results();
+  const RunCpuSeries& cpu_series();
+  const std::vector<MemoryScan>& memory_scans();
 
   std::shared_ptr<const StoreReader> store_;
   AnalysisOptions options_;
