@@ -35,6 +35,51 @@ constexpr NamedTable kTables[] = {
        return make_table("device_time", "Where the time of each device went.", run.device_time(),
                          kDeviceTimeFields);
      }},
+    {"operators",
+     [](RunAnalyses& run) {
+       return make_table("operators", "Operators of the host, and of devices that run operators.",
+                         run.operators().operators, kOperatorFields);
+     }},
+    {"operator_types",
+     [](RunAnalyses& run) {
+       return make_table("operator_types", "Operators and kernels by type.", run.operators().types,
+                         kOperatorTypeFields);
+     }},
+    {"operator_shapes",
+     [](RunAnalyses& run) {
+       return make_table("operator_shapes", "Operators by the shapes and types of their inputs.",
+                         run.operators().shapes, kOperatorShapeFields);
+     }},
+    {"operator_steps",
+     [](RunAnalyses& run) {
+       return make_table("operator_steps",
+                         "The largest operators and kernels of each category, step by step.",
+                         run.operators().steps, kOperatorStepFields);
+     }},
+    {"kernels",
+     [](RunAnalyses& run) {
+       return make_table("kernels", "Device work by name.", run.kernels().kernels, kKernelFields);
+     }},
+    {"kernel_variants",
+     [](RunAnalyses& run) {
+       return make_table("kernel_variants",
+                         "Device work by name, operator and launch configuration.",
+                         run.kernels().variants, kKernelVariantFields);
+     }},
+    {"device_use",
+     [](RunAnalyses& run) {
+       return make_table("device_use", "How well the kernels of each device use it.",
+                         run.kernels().devices, kDeviceUseFields);
+     }},
+    {"launches",
+     [](RunAnalyses& run) {
+       return make_table("launches", "Launches and queues of each stream.", run.kernels().launches,
+                         kLaunchFields);
+     }},
+    {"copies",
+     [](RunAnalyses& run) {
+       return make_table("copies", "Copies and sets by kind.", run.kernels().copies, kCopyFields);
+     }},
 };
 
 }  // namespace
@@ -42,6 +87,13 @@ constexpr NamedTable kTables[] = {
 struct RunAnalyses::Results {
   Once<std::vector<std::vector<DeviceIntervals>>> device_intervals;
   Once<std::vector<DeviceTimeRow>> device_time;
+  Once<OperatorResults> operators;
+  Once<KernelResults> kernels;
+
+  void add_reason(std::string table, std::string why) {
+    const std::scoped_lock lock(reasons_mutex);
+    reasons.push_back({std::move(table), std::move(why)});
+  }
 
   std::mutex reasons_mutex;
   std::vector<Reason> reasons;
@@ -75,6 +127,45 @@ const std::vector<DeviceTimeRow>& RunAnalyses::device_time() {
         rows.push_back(stepscope::device_time(rank, device));
     }
     return rows;
+  });
+}
+
+const OperatorResults& RunAnalyses::operators() {
+  return results_->operators.get([&] {
+    std::vector<OperatorResults> ranks(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads, [&](size_t i) {
+      ranks[i] = rank_operators(*store_, ranks_[i], build_op_tree(*store_, ranks_[i].position));
+    });
+    OperatorResults all;
+    for (OperatorResults& rank : ranks) all.append(std::move(rank));
+    if (all.operators.empty()) {
+      for (const char* table : {"operators", "operator_shapes", "operator_steps"})
+        results_->add_reason(table,
+                             "no operators: record the CPU too (torch: ProfilerActivity.CPU; "
+                             "MindSpore: profiler_level Level1)");
+    }
+    if (all.types.empty())
+      results_->add_reason("operator_types", "neither operators nor device work were recorded");
+    return all;
+  });
+}
+
+const KernelResults& RunAnalyses::kernels() {
+  return results_->kernels.get([&] {
+    std::vector<KernelResults> ranks(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads,
+                 [&](size_t i) { ranks[i] = rank_kernels(*store_, ranks_[i]); });
+    KernelResults all;
+    for (KernelResults& rank : ranks) all.append(std::move(rank));
+    if (all.kernels.empty()) {
+      for (const char* table : {"kernels", "kernel_variants", "device_use", "launches", "copies"})
+        results_->add_reason(table,
+                             "no device work: a run on the CPU, or a recording without the device "
+                             "(torch: ProfilerActivity.CUDA; MindSpore: ProfilerActivity.NPU)");
+    } else if (all.copies.empty()) {
+      results_->add_reason("copies", "no copies or sets on a device in this recording");
+    }
+    return all;
   });
 }
 

@@ -19,6 +19,7 @@
 #include "analyses/common/result_table.h"
 #include "analyses/device_time/device_intervals.h"
 #include "analyses/device_time/device_time.h"
+#include "analyses/operators/rank_operators.h"
 #include "base/result.h"
 #include "store/store_reader.h"
 
@@ -47,6 +48,10 @@ class RunAnalyses {
   // By position of the rank.
   const std::vector<std::vector<DeviceIntervals>>& device_intervals();
   const std::vector<DeviceTimeRow>& device_time();
+  // Tables operators, operator_types, operator_shapes and operator_steps.
+  const OperatorResults& operators();
+  // Tables kernels, kernel_variants, device_use, launches and copies.
+  const KernelResults& kernels();
 
   // Names of all result tables, and a table by name.
   static std::span<const std::string_view> table_names();
