@@ -34,6 +34,9 @@ constexpr NamedTable named(std::string_view name, std::string_view doc) {
 }
 
 constexpr NamedTable kTables[] = {
+    named<kCopyFields, [](RunAnalyses& run) -> const auto& { return run.kernels().copies; }>(
+        "copies",
+        "Copies and sets by kind."),
     named<kCpuFields, [](RunAnalyses& run) -> const auto& { return run.cpu(); }>(
         "cpu",
         "Processor use of the machine, the process and its parts."),
@@ -43,6 +46,18 @@ constexpr NamedTable kTables[] = {
     named<kDeviceTimeFields, [](RunAnalyses& run) -> const auto& { return run.device_time(); }>(
         "device_time",
         "Where the time of each device went."),
+    named<kDeviceUseFields, [](RunAnalyses& run) -> const auto& { return run.kernels().devices; }>(
+        "device_use",
+        "How well the kernels of each device use it."),
+    named<kKernelVariantFields, [](RunAnalyses& run) -> const auto& { return run.kernels().variants; }>(
+        "kernel_variants",
+        "Device work by name, operator and launch configuration."),
+    named<kKernelFields, [](RunAnalyses& run) -> const auto& { return run.kernels().kernels; }>(
+        "kernels",
+        "Device work by name."),
+    named<kLaunchFields, [](RunAnalyses& run) -> const auto& { return run.kernels().launches; }>(
+        "launches",
+        "Launches and queues of each stream."),
     named<kMemoryFields, [](RunAnalyses& run) -> const auto& { return run.memory().overview; }>(
         "memory",
         "Memory pools of the devices: totals, peaks, reserve, growth."),
@@ -64,6 +79,18 @@ constexpr NamedTable kTables[] = {
     named<kMemoryStepFields, [](RunAnalyses& run) -> const auto& { return run.memory().steps; }>(
         "memory_steps",
         "Memory by step."),
+    named<kOperatorShapeFields, [](RunAnalyses& run) -> const auto& { return run.operators().shapes; }>(
+        "operator_shapes",
+        "Operators by the shapes and types of their inputs."),
+    named<kOperatorStepFields, [](RunAnalyses& run) -> const auto& { return run.operators().steps; }>(
+        "operator_steps",
+        "The largest operators and kernels of each category, step by step."),
+    named<kOperatorTypeFields, [](RunAnalyses& run) -> const auto& { return run.operators().types; }>(
+        "operator_types",
+        "Operators and kernels by type."),
+    named<kOperatorFields, [](RunAnalyses& run) -> const auto& { return run.operators().operators; }>(
+        "operators",
+        "Operators of the host, and of devices that run operators."),
     named<kOverlapFields, [](RunAnalyses& run) -> const auto& { return run.overlap(); }>(
         "overlap",
         "What overlaps on each device, as totals of merged intervals."),

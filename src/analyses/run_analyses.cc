@@ -74,6 +74,8 @@ struct RunAnalyses::Results {
   Once<std::vector<MemoryPoint>> memory_curve;
   Once<std::vector<MemoryOperatorRow>> memory_operators;
   Once<PipelineResult> pipeline;
+  Once<OperatorResults> operators;
+  Once<KernelResults> kernels;
 
   std::mutex reasons_mutex;
   std::vector<Reason> reasons;
@@ -292,6 +294,45 @@ const PipelineResult& RunAnalyses::pipeline() {
     PipelineResult found = run_pipeline(*store_, ranks_, cpu(), options_.threads);
     results_->add_reasons(pipeline_reasons(found));
     return found;
+  });
+}
+
+const OperatorResults& RunAnalyses::operators() {
+  return results_->operators.get([&] {
+    std::vector<OperatorResults> ranks(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads, [&](size_t i) {
+      ranks[i] = rank_operators(*store_, ranks_[i], build_op_tree(*store_, ranks_[i].position));
+    });
+    OperatorResults all;
+    for (OperatorResults& rank : ranks) all.append(std::move(rank));
+    if (all.operators.empty()) {
+      for (const char* table : {"operators", "operator_shapes", "operator_steps"})
+        results_->add_reason(table,
+                             "no operators: record the CPU too (torch: ProfilerActivity.CPU; "
+                             "MindSpore: profiler_level Level1)");
+    }
+    if (all.types.empty())
+      results_->add_reason("operator_types", "neither operators nor device work were recorded");
+    return all;
+  });
+}
+
+const KernelResults& RunAnalyses::kernels() {
+  return results_->kernels.get([&] {
+    std::vector<KernelResults> ranks(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads,
+                 [&](size_t i) { ranks[i] = rank_kernels(*store_, ranks_[i]); });
+    KernelResults all;
+    for (KernelResults& rank : ranks) all.append(std::move(rank));
+    if (all.kernels.empty()) {
+      for (const char* table : {"kernels", "kernel_variants", "device_use", "launches", "copies"})
+        results_->add_reason(table,
+                             "no device work: a run on the CPU, or a recording without the device "
+                             "(torch: ProfilerActivity.CUDA; MindSpore: ProfilerActivity.NPU)");
+    } else if (all.copies.empty()) {
+      results_->add_reason("copies", "no copies or sets on a device in this recording");
+    }
+    return all;
   });
 }
 

@@ -21,6 +21,7 @@
 #include "analyses/cpu/run_cpu.h"
 #include "analyses/device_time/device_intervals.h"
 #include "analyses/device_time/device_time.h"
+#include "analyses/operators/rank_operators.h"
 #include "analyses/overlap/overlap_lanes.h"
 #include "analyses/step_times/step_categories.h"
 #include "analyses/step_times/step_times.h"
@@ -88,6 +89,11 @@ class RunAnalyses {
   // Who holds the memory at a moment: `pool` is a row of memory() with events. Of a plan, the
   // moment is the position of a node.
   std::vector<MemoryOwnerRow> memory_owners_at(const MemoryRow& pool, int64_t moment, size_t most);
+
+  // Tables operators, operator_types, operator_shapes and operator_steps.
+  const OperatorResults& operators();
+  // Tables kernels, kernel_variants, device_use, launches and copies.
+  const KernelResults& kernels();
 
   // Data preparation: verdicts, stages, batches and steps.
   const PipelineResult& pipeline();
