@@ -30,10 +30,59 @@ struct NamedTable {
 };
 
 constexpr NamedTable kTables[] = {
+    {"communication_collectives",
+     [](RunAnalyses& run) {
+       return make_table("communication_collectives",
+                         "Operations that several recorded ranks took part in.",
+                         run.communication().collectives, kCollectiveFields);
+     }},
+    {"communication_groups",
+     [](RunAnalyses& run) {
+       return make_table<CommunicationSumRow>(
+           "communication_groups", "Communication by process group and kind.",
+           run.communication().groups,
+           std::span<const Field<CommunicationSumRow>>(kCommunicationGroupFields));
+     }},
+    {"communication_links",
+     [](RunAnalyses& run) {
+       return make_table("communication_links", "What went over each link, per rank and step.",
+                         run.communication().links, kCommunicationLinkFields);
+     }},
+    {"communication_matrix",
+     [](RunAnalyses& run) {
+       return make_table("communication_matrix", "Links of the whole job beside each other.",
+                         run.communication().matrix, kCommunicationMatrixFields);
+     }},
+    {"communication_operators",
+     [](RunAnalyses& run) {
+       return make_table("communication_operators", "Every communication operator.",
+                         run.communication().operators, kCommunicationOperatorFields);
+     }},
+    {"communication_peer_waits",
+     [](RunAnalyses& run) {
+       return make_table("communication_peer_waits", "How long each operator waited for each peer.",
+                         run.communication().peer_waits, kPeerWaitFields);
+     }},
+    {"communication_steps",
+     [](RunAnalyses& run) {
+       return make_table<CommunicationSumRow>(
+           "communication_steps", "Communication by step.", run.communication().steps,
+           std::span<const Field<CommunicationSumRow>>(kCommunicationStepFields));
+     }},
     {"device_time",
      [](RunAnalyses& run) {
        return make_table("device_time", "Where the time of each device went.", run.device_time(),
                          kDeviceTimeFields);
+     }},
+    {"late_ranks",
+     [](RunAnalyses& run) {
+       return make_table("late_ranks", "Ranks that others wait for.",
+                         run.communication().late_ranks, kLateRankFields);
+     }},
+    {"rank_comparison",
+     [](RunAnalyses& run) {
+       return make_table("rank_comparison", "Ranks beside each other.", run.rank_comparison(),
+                         kRankComparisonFields);
      }},
 };
 
@@ -42,6 +91,8 @@ constexpr NamedTable kTables[] = {
 struct RunAnalyses::Results {
   Once<std::vector<std::vector<DeviceIntervals>>> device_intervals;
   Once<std::vector<DeviceTimeRow>> device_time;
+  Once<Communication> communication;
+  Once<std::vector<RankComparisonRow>> rank_comparison;
 
   std::mutex reasons_mutex;
   std::vector<Reason> reasons;
@@ -76,6 +127,24 @@ const std::vector<DeviceTimeRow>& RunAnalyses::device_time() {
     }
     return rows;
   });
+}
+
+const Communication& RunAnalyses::communication() {
+  return results_->communication.get([&] {
+    Communication result = stepscope::communication(*store_, ranks_, options_.threads);
+    const std::scoped_lock lock(results_->reasons_mutex);
+    for (const std::string_view table : table_names()) {
+      if (!table.starts_with("communication_") && table != "late_ranks") continue;
+      for (const std::string& why : result.reasons)
+        results_->reasons.push_back({std::string(table), why});
+    }
+    return result;
+  });
+}
+
+const std::vector<RankComparisonRow>& RunAnalyses::rank_comparison() {
+  return results_->rank_comparison.get(
+      [&] { return compare_ranks(*store_, ranks_, device_intervals(), communication()); });
 }
 
 std::span<const std::string_view> RunAnalyses::table_names() {

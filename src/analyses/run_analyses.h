@@ -17,8 +17,10 @@
 
 #include "analyses/common/rank_rows.h"
 #include "analyses/common/result_table.h"
+#include "analyses/communication/communication.h"
 #include "analyses/device_time/device_intervals.h"
 #include "analyses/device_time/device_time.h"
+#include "analyses/rank_comparison/rank_comparison.h"
 #include "base/result.h"
 #include "store/store_reader.h"
 
@@ -47,6 +49,8 @@ class RunAnalyses {
   // By position of the rank.
   const std::vector<std::vector<DeviceIntervals>>& device_intervals();
   const std::vector<DeviceTimeRow>& device_time();
+  const Communication& communication();
+  const std::vector<RankComparisonRow>& rank_comparison();
 
   // Names of all result tables, and a table by name.
   static std::span<const std::string_view> table_names();
