@@ -1,5 +1,7 @@
 #include "analyses/run_analyses.h"
 
+#include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -84,6 +86,10 @@ constexpr NamedTable kTables[] = {
        return make_table("rank_comparison", "Ranks beside each other.", run.rank_comparison(),
                          kRankComparisonFields);
      }},
+    {"timeline",
+     [](RunAnalyses& run) {
+       return make_table("timeline", "Lanes of the timeline.", run.timeline(), kTimelineFields);
+     }},
 };
 
 }  // namespace
@@ -93,6 +99,7 @@ struct RunAnalyses::Results {
   Once<std::vector<DeviceTimeRow>> device_time;
   Once<Communication> communication;
   Once<std::vector<RankComparisonRow>> rank_comparison;
+  Once<std::vector<TimelineLane>> timeline;
 
   std::mutex reasons_mutex;
   std::vector<Reason> reasons;
@@ -145,6 +152,32 @@ const Communication& RunAnalyses::communication() {
 const std::vector<RankComparisonRow>& RunAnalyses::rank_comparison() {
   return results_->rank_comparison.get(
       [&] { return compare_ranks(*store_, ranks_, device_intervals(), communication()); });
+}
+
+const std::vector<TimelineLane>& RunAnalyses::timeline() {
+  return results_->timeline.get([&] {
+    const auto& intervals = device_intervals();
+    std::vector<std::vector<TimelineLane>> by_rank(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads, [&](size_t rank) {
+      by_rank[rank] = stepscope::timeline(*store_, ranks_[rank], intervals[rank]);
+    });
+    std::vector<TimelineLane> all;
+    for (auto& lanes : by_rank) {
+      all.insert(all.end(), std::make_move_iterator(lanes.begin()),
+                 std::make_move_iterator(lanes.end()));
+    }
+    return all;
+  });
+}
+
+std::span<const TimelineLane> RunAnalyses::timeline(size_t rank_position) {
+  const auto& lanes = timeline();
+  const auto of_rank = [&](const TimelineLane& lane) {
+    return lane.rank == ranks_[rank_position].rank && lane.window == ranks_[rank_position].window;
+  };
+  const auto first = std::find_if(lanes.begin(), lanes.end(), of_rank);
+  const auto last = std::find_if_not(first, lanes.end(), of_rank);
+  return {first, last};
 }
 
 std::span<const std::string_view> RunAnalyses::table_names() {

@@ -21,6 +21,7 @@
 #include "analyses/device_time/device_intervals.h"
 #include "analyses/device_time/device_time.h"
 #include "analyses/rank_comparison/rank_comparison.h"
+#include "analyses/timeline/timeline.h"
 #include "base/result.h"
 #include "store/store_reader.h"
 
@@ -51,6 +52,9 @@ class RunAnalyses {
   const std::vector<DeviceTimeRow>& device_time();
   const Communication& communication();
   const std::vector<RankComparisonRow>& rank_comparison();
+  // Lanes of all ranks, and those of one rank by its position.
+  const std::vector<TimelineLane>& timeline();
+  std::span<const TimelineLane> timeline(size_t rank_position);
 
   // Names of all result tables, and a table by name.
   static std::span<const std::string_view> table_names();
