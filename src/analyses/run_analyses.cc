@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "analyses/steps/steps.h"
 #include "base/parallel.h"
 
 namespace stepscope {
@@ -24,6 +25,34 @@ class Once {
   std::once_flag flag_;
   T value_;
 };
+
+// Steps of all ranks in one list, and where each rank's begin.
+struct RunSteps {
+  std::vector<StepRow> rows;
+  std::vector<size_t> first;  // by position of the rank, and the end
+};
+
+// Rows of all ranks, each made on its own, in the order of the ranks.
+template <class Row, class Compute>
+std::vector<Row> rows_of_ranks(size_t ranks, unsigned threads, Compute&& compute) {
+  std::vector<std::vector<Row>> parts(ranks);
+  parallel_for(ranks, threads, [&](size_t rank) { parts[rank] = compute(rank); });
+  std::vector<Row> rows;
+  for (std::vector<Row>& part : parts)
+    rows.insert(rows.end(), std::make_move_iterator(part.begin()),
+                std::make_move_iterator(part.end()));
+  return rows;
+}
+
+std::string of_rank(const RankId& rank, std::string_view why) {
+  return "rank " + std::to_string(rank.rank) +
+         (rank.window == 0 ? "" : " window " + std::to_string(rank.window)) + ": " +
+         std::string(why);
+}
+
+constexpr std::string_view kNoWork =
+    "there are no operators and no device work: record with activities that include the CPU or the "
+    "device";
 
 using MakeTable = ResultTable (*)(RunAnalyses&);
 struct NamedTable {
@@ -76,6 +105,37 @@ constexpr NamedTable kTables[] = {
        return make_table("device_time", "Where the time of each device went.", run.device_time(),
                          kDeviceTimeFields);
      }},
+    {"overlap",
+     [](RunAnalyses& run) {
+       return make_table("overlap", "What overlaps on each device, as totals of merged intervals.",
+                         run.overlap(), kOverlapFields);
+     }},
+    {"step_budget",
+     [](RunAnalyses& run) {
+       return make_table("step_budget", "Each step by the most important event at every moment.",
+                         run.step_budget(), kStepBudgetFields);
+     }},
+    {"step_reduces",
+     [](RunAnalyses& run) {
+       return make_table("step_reduces", "Collectives of each step, by stream.", run.step_reduces(),
+                         kStepReduceFields);
+     }},
+    {"step_times",
+     [](RunAnalyses& run) {
+       return make_table("step_times", "Where the time of each step went on each device.",
+                         run.step_times(), kStepTimeFields);
+     }},
+    {"step_trace",
+     [](RunAnalyses& run) {
+       return make_table("step_trace",
+                         "Each step as step interval, forward and backward, and tail; and their "
+                         "average.",
+                         run.step_trace(), kStepTraceFields);
+     }},
+    {"steps",
+     [](RunAnalyses& run) {
+       return make_table("steps", "Training steps, marked or inferred.", run.steps(), kStepFields);
+     }},
     {"late_ranks",
      [](RunAnalyses& run) {
        return make_table("late_ranks", "Ranks that others wait for.",
@@ -97,17 +157,29 @@ constexpr NamedTable kTables[] = {
 struct RunAnalyses::Results {
   Once<std::vector<std::vector<DeviceIntervals>>> device_intervals;
   Once<std::vector<DeviceTimeRow>> device_time;
+  Once<RunSteps> steps;
+  Once<std::vector<StepTimeRow>> step_times;
+  Once<RankStepTrace> step_trace;
+  Once<std::vector<StepBudgetRow>> step_budget;
+  Once<std::vector<std::vector<OverlapLanes>>> overlap_lanes;
+  Once<std::vector<OverlapRow>> overlap;
+
   Once<Communication> communication;
   Once<std::vector<RankComparisonRow>> rank_comparison;
   Once<std::vector<TimelineLane>> timeline;
 
   std::mutex reasons_mutex;
   std::vector<Reason> reasons;
+
+  void add_reason(std::string_view table, std::string why) {
+    const std::scoped_lock lock(reasons_mutex);
+    reasons.push_back({std::string(table), std::move(why)});
+  }
 };
 
 RunAnalyses::RunAnalyses(std::shared_ptr<const StoreReader> store, AnalysisOptions options)
     : store_(std::move(store)),
-      options_(options),
+      options_(std::move(options)),
       ranks_(rank_ids(*store_)),
       results_(std::make_unique<Results>()) {
   if (options_.threads == 0) options_.threads = available_cpus();
@@ -134,6 +206,100 @@ const std::vector<DeviceTimeRow>& RunAnalyses::device_time() {
     }
     return rows;
   });
+}
+
+const std::vector<StepRow>& RunAnalyses::steps() {
+  return results_->steps
+      .get([&] {
+        std::vector<RankSteps> ranks(ranks_.size());
+        parallel_for(ranks_.size(), options_.threads,
+                     [&](size_t rank) { ranks[rank] = rank_steps(*store_, ranks_[rank]); });
+        RunSteps all;
+        for (const RankId& rank : ranks_) {
+          const RankSteps& steps = ranks[rank.position];
+          all.first.push_back(all.rows.size());
+          all.rows.insert(all.rows.end(), steps.rows.begin(), steps.rows.end());
+          if (!steps.why.empty()) results_->add_reason("steps", of_rank(rank, steps.why));
+        }
+        all.first.push_back(all.rows.size());
+        return all;
+      })
+      .rows;
+}
+
+std::span<const StepRow> RunAnalyses::steps(size_t rank_position) {
+  const std::span<const StepRow> all = steps();
+  const RunSteps& steps = results_->steps.get([] { return RunSteps(); });
+  const size_t first = steps.first[rank_position];
+  return all.subspan(first, steps.first[rank_position + 1] - first);
+}
+
+const std::vector<std::vector<OverlapLanes>>& RunAnalyses::overlap_lanes() {
+  return results_->overlap_lanes.get([&] {
+    const auto& intervals = device_intervals();
+    std::vector<std::vector<OverlapLanes>> all(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads, [&](size_t rank) {
+      for (const DeviceIntervals& device : intervals[rank])
+        all[rank].push_back(stepscope::overlap_lanes(device));
+    });
+    return all;
+  });
+}
+
+const std::vector<OverlapRow>& RunAnalyses::overlap() {
+  return results_->overlap.get([&] {
+    std::vector<OverlapRow> rows;
+    const auto& lanes = overlap_lanes();
+    for (const RankId& rank : ranks_) {
+      for (const OverlapLanes& device : lanes[rank.position]) add_overlap_rows(rank, device, rows);
+    }
+    return rows;
+  });
+}
+
+const std::vector<StepTimeRow>& RunAnalyses::step_times() {
+  return results_->step_times.get([&] {
+    const auto& lanes = overlap_lanes();
+    steps();
+    return rows_of_ranks<StepTimeRow>(ranks_.size(), options_.threads, [&](size_t rank) {
+      if (lanes[rank].empty()) results_->add_reason("step_times", of_rank(ranks_[rank], kNoWork));
+      return stepscope::step_times(*store_, ranks_[rank], lanes[rank], steps(rank));
+    });
+  });
+}
+
+const std::vector<StepBudgetRow>& RunAnalyses::step_budget() {
+  return results_->step_budget.get([&] {
+    steps();
+    return rows_of_ranks<StepBudgetRow>(ranks_.size(), options_.threads, [&](size_t rank) {
+      return stepscope::step_budget(*store_, ranks_[rank], steps(rank));
+    });
+  });
+}
+
+const RankStepTrace& RunAnalyses::step_trace_results() {
+  return results_->step_trace.get([&] {
+    steps();
+    const StepTraceOptions options{options_.fp_start, options_.bp_end};
+    std::vector<RankStepTrace> ranks(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads, [&](size_t rank) {
+      ranks[rank] = rank_step_trace(*store_, ranks_[rank], steps(rank), options);
+    });
+    RankStepTrace all;
+    for (const RankId& rank : ranks_) {
+      const RankStepTrace& trace = ranks[rank.position];
+      all.rows.insert(all.rows.end(), trace.rows.begin(), trace.rows.end());
+      all.reduces.insert(all.reduces.end(), trace.reduces.begin(), trace.reduces.end());
+      if (!trace.why.empty()) results_->add_reason("step_trace", of_rank(rank, trace.why));
+    }
+    return all;
+  });
+}
+
+const std::vector<StepTraceRow>& RunAnalyses::step_trace() { return step_trace_results().rows; }
+
+const std::vector<StepReduceRow>& RunAnalyses::step_reduces() {
+  return step_trace_results().reduces;
 }
 
 const Communication& RunAnalyses::communication() {

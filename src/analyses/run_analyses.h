@@ -20,7 +20,12 @@
 #include "analyses/communication/communication.h"
 #include "analyses/device_time/device_intervals.h"
 #include "analyses/device_time/device_time.h"
+#include "analyses/overlap/overlap_lanes.h"
 #include "analyses/rank_comparison/rank_comparison.h"
+#include "analyses/step_times/step_budget.h"
+#include "analyses/step_times/step_times.h"
+#include "analyses/step_trace/step_trace.h"
+#include "analyses/steps/step_row.h"
 #include "analyses/timeline/timeline.h"
 #include "base/result.h"
 #include "store/store_reader.h"
@@ -29,6 +34,10 @@ namespace stepscope {
 
 struct AnalysisOptions {
   unsigned threads = 0;  // 0 = all CPUs
+  // Operators that begin the forward and end the backward pass; empty: found automatically. The
+  // environment's PROFILING_FP_START and PROFILING_BP_END are read by the program, not here.
+  std::string fp_start;
+  std::string bp_end;
 };
 
 // Something that is missing, and why: "no memory events: record with profile_memory=True".
@@ -56,6 +65,18 @@ class RunAnalyses {
   const std::vector<TimelineLane>& timeline();
   std::span<const TimelineLane> timeline(size_t rank_position);
 
+  // Steps of all ranks, marked or inferred, and those of one rank by its position.
+  const std::vector<StepRow>& steps();
+  std::span<const StepRow> steps(size_t rank_position);
+  const std::vector<StepTimeRow>& step_times();
+  const std::vector<StepTraceRow>& step_trace();
+  const std::vector<StepReduceRow>& step_reduces();
+  const std::vector<StepBudgetRow>& step_budget();
+
+  // By position of the rank, then by device.
+  const std::vector<std::vector<OverlapLanes>>& overlap_lanes();
+  const std::vector<OverlapRow>& overlap();
+
   // Names of all result tables, and a table by name.
   static std::span<const std::string_view> table_names();
   Result<ResultTable> table(std::string_view name);
@@ -64,6 +85,8 @@ class RunAnalyses {
 
  private:
   struct Results;
+
+  const RankStepTrace& step_trace_results();
 
   std::shared_ptr<const StoreReader> store_;
   AnalysisOptions options_;

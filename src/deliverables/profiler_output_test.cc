@@ -37,7 +37,7 @@ TEST(ProfilerOutput, OfASmallStore) {
   const testing::TemporaryFolder folder;
   auto store = StoreReader::open(testing::write_sample_store(folder, 1));
   ASSERT_TRUE(store.ok());
-  RunAnalyses run(*store, {1});
+  RunAnalyses run(*store, {});
   const std::string out = folder.path("out");
   // Named by an earlier call's marker: removed. Of somebody else: kept.
   std::filesystem::create_directories(out);
@@ -95,7 +95,7 @@ TEST(ProfilerOutput, ChosenStepsAndCancelling) {
   const testing::TemporaryFolder folder;
   auto store = StoreReader::open(testing::write_sample_store(folder, 1));
   ASSERT_TRUE(store.ok());
-  RunAnalyses run(*store, {1});
+  RunAnalyses run(*store, {});
   ProfilerOutputOptions options;
   options.steps = {8};
   const auto none = write_profiler_output(run, run.ranks()[0], folder.path("none"), options);
@@ -122,7 +122,7 @@ class RealOutput : public ::testing::Test {
     EXPECT_TRUE(run_->ok()) << run_->error();
     if (!run_->ok()) return true;
     store_ = std::shared_ptr<const StoreReader>(&run_->store(), [](const StoreReader*) {});
-    RunAnalyses analyses(store_, {2});
+    RunAnalyses analyses(store_, {});
     auto output = write_profiler_output(analyses, analyses.ranks()[position], out(), {});
     EXPECT_TRUE(output.ok()) << output.error().message();
     if (output.ok()) output_ = *output;

@@ -19,7 +19,7 @@ class RealCommunication : public ::testing::Test {
     EXPECT_TRUE(run_->ok()) << run_->error();
     // The analyses do not own the reader; the run does.
     store_ = std::shared_ptr<const StoreReader>(&run_->store(), [](const StoreReader*) {});
-    analyses_ = std::make_unique<RunAnalyses>(store_, AnalysisOptions{2});
+    analyses_ = std::make_unique<RunAnalyses>(store_, AnalysisOptions{});
     return run_->ok();
   }
   const Communication& result() { return analyses_->communication(); }

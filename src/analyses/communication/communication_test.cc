@@ -136,7 +136,7 @@ TEST(CommunicationAnalysis, PlanesWaitsAndLateness) {
     make.task(second, "Notify_Wait", "hcom_allReduce__1_0_1", 1000, 800, 3, 0);
     make.task(second, "Memcpy", "hcom_allReduce__1_0_1", 1800, 200, 3, 1000);
   });
-  RunAnalyses run(store, {1});
+  RunAnalyses run(store, {});
   const Communication& result = run.communication();
   ASSERT_EQ(result.operators.size(), 1u);
   const CommunicationOperatorRow& row = result.operators[0];
@@ -178,7 +178,7 @@ TEST(CommunicationAnalysis, MatchesByNumberAndNamesTheLastRank) {
     };
   };
   const auto store = store_of(folder, rank_of(0), rank_of(700), rank_of(100));
-  RunAnalyses run(store, {2});
+  RunAnalyses run(store, {});
   const Communication& result = run.communication();
   ASSERT_EQ(result.collectives.size(), 2u);
   const CollectiveRow& first = result.collectives[0];
@@ -213,13 +213,13 @@ TEST(CommunicationAnalysis, OperationsWithoutNumbersMatchByOrderOnlyWhereThatHol
     };
   };
   const auto even = store_of(folder, rank_of(3, 0), rank_of(3, 50));
-  RunAnalyses matched(even, {1});
+  RunAnalyses matched(even, {});
   EXPECT_EQ(matched.communication().collectives.size(), 4u);
   EXPECT_EQ(matched.communication().collectives[0].last_rank, 1);
 
   const testing::TemporaryFolder other;
   const auto odd = store_of(other, rank_of(3, 0), rank_of(2, 600));
-  RunAnalyses unmatched(odd, {1});
+  RunAnalyses unmatched(odd, {});
   EXPECT_TRUE(unmatched.communication().collectives.empty());
   std::string said;
   for (const Reason& reason : unmatched.reasons("communication_collectives")) said += reason.why;
@@ -232,7 +232,7 @@ TEST(CommunicationAnalysis, OperationsWithoutNumbersMatchByOrderOnlyWhereThatHol
 TEST(CommunicationAnalysis, AllTablesOfARunWithoutCommunication) {
   const testing::TemporaryFolder folder;
   const auto store = store_of(folder, [](RankBuilder& rank) { host_track(rank, "main"); });
-  RunAnalyses run(store, {1});
+  RunAnalyses run(store, {});
   for (const std::string_view name : RunAnalyses::table_names()) {
     const auto table = run.table(name);
     ASSERT_TRUE(table.ok());
