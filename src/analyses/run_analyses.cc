@@ -76,6 +76,9 @@ struct RunAnalyses::Results {
   Once<PipelineResult> pipeline;
   Once<OperatorResults> operators;
   Once<KernelResults> kernels;
+  Once<Communication> communication;
+  Once<std::vector<RankComparisonRow>> rank_comparison;
+  Once<std::vector<TimelineLane>> timeline;
 
   std::mutex reasons_mutex;
   std::vector<Reason> reasons;
@@ -334,6 +337,48 @@ const KernelResults& RunAnalyses::kernels() {
     }
     return all;
   });
+}
+
+const Communication& RunAnalyses::communication() {
+  return results_->communication.get([&] {
+    Communication result = stepscope::communication(*store_, ranks_, options_.threads);
+    for (const ResultTable& table : descriptions()) {
+      if (!table.name().starts_with("communication_") && table.name() != "late_ranks") continue;
+      for (const std::string& why : result.reasons) results_->add_reason(table.name(), why);
+    }
+    return result;
+  });
+}
+
+const std::vector<RankComparisonRow>& RunAnalyses::rank_comparison() {
+  return results_->rank_comparison.get(
+      [&] { return compare_ranks(*store_, ranks_, device_intervals(), communication()); });
+}
+
+const std::vector<TimelineLane>& RunAnalyses::timeline() {
+  return results_->timeline.get([&] {
+    const auto& intervals = device_intervals();
+    std::vector<std::vector<TimelineLane>> by_rank(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads, [&](size_t rank) {
+      by_rank[rank] = stepscope::timeline(*store_, ranks_[rank], intervals[rank]);
+    });
+    std::vector<TimelineLane> all;
+    for (auto& lanes : by_rank) {
+      all.insert(all.end(), std::make_move_iterator(lanes.begin()),
+                 std::make_move_iterator(lanes.end()));
+    }
+    return all;
+  });
+}
+
+std::span<const TimelineLane> RunAnalyses::timeline(size_t rank_position) {
+  const auto& lanes = timeline();
+  const auto of_rank = [&](const TimelineLane& lane) {
+    return lane.rank == ranks_[rank_position].rank && lane.window == ranks_[rank_position].window;
+  };
+  const auto first = std::find_if(lanes.begin(), lanes.end(), of_rank);
+  const auto last = std::find_if_not(first, lanes.end(), of_rank);
+  return {first, last};
 }
 
 std::vector<Reason> RunAnalyses::reasons(std::string_view table) {

@@ -17,22 +17,25 @@
 #include "analyses/common/rank_rows.h"
 #include "analyses/common/reason.h"
 #include "analyses/common/result_table.h"
+#include "analyses/communication/communication.h"
 #include "analyses/cpu/cpu.h"
 #include "analyses/cpu/run_cpu.h"
 #include "analyses/device_time/device_intervals.h"
 #include "analyses/device_time/device_time.h"
+#include "analyses/memory/memory.h"
+#include "analyses/memory/memory_curve.h"
+#include "analyses/memory/run_memory.h"
 #include "analyses/operators/rank_operators.h"
 #include "analyses/overlap/overlap_lanes.h"
+#include "analyses/pipeline/pipeline.h"
+#include "analyses/pipeline/run_pipeline.h"
+#include "analyses/rank_comparison/rank_comparison.h"
+#include "analyses/step_budget/step_budget.h"
 #include "analyses/step_times/step_categories.h"
 #include "analyses/step_times/step_times.h"
 #include "analyses/step_trace/step_trace.h"
 #include "analyses/steps/step_row.h"
-#include "analyses/step_budget/step_budget.h"
-#include "analyses/memory/memory.h"
-#include "analyses/memory/memory_curve.h"
-#include "analyses/memory/run_memory.h"
-#include "analyses/pipeline/pipeline.h"
-#include "analyses/pipeline/run_pipeline.h"
+#include "analyses/timeline/timeline.h"
 #include "base/result.h"
 #include "store/store_reader.h"
 
@@ -60,8 +63,6 @@ class RunAnalyses {
   const std::vector<std::vector<DeviceIntervals>>& device_intervals();
   const std::vector<DeviceTimeRow>& device_time();
 
-  // What result tables there are, without rows, and a table by name.
-  static std::vector<ResultTable> descriptions();
   // Steps of all ranks, marked or inferred, and those of one rank by its position.
   const std::vector<StepRow>& steps();
   std::span<const StepRow> steps(size_t rank_position);
@@ -95,9 +96,17 @@ class RunAnalyses {
   // Tables kernels, kernel_variants, device_use, launches and copies.
   const KernelResults& kernels();
 
+  const Communication& communication();
+  const std::vector<RankComparisonRow>& rank_comparison();
+  // Lanes of all ranks, and those of one rank by its position.
+  const std::vector<TimelineLane>& timeline();
+  std::span<const TimelineLane> timeline(size_t rank_position);
+
   // Data preparation: verdicts, stages, batches and steps.
   const PipelineResult& pipeline();
 
+  // What result tables there are, without rows, and a table by name.
+  static std::vector<ResultTable> descriptions();
   Result<ResultTable> table(std::string_view name);
   // Why a table is empty or incomplete, as far as it was computed.
   std::vector<Reason> reasons(std::string_view table);

@@ -65,8 +65,7 @@ StepBudgetRow budget_of(const DeviceIntervals& device, const HostActivity& host,
 }  // namespace
 
 std::vector<StepBudgetRow> step_budget(const RankId& rank, const DeviceIntervals& device,
-                                       const HostActivity& host,
-                                       std::span<const StepRow> steps) {
+                                       const HostActivity& host, std::span<const StepRow> steps) {
   std::vector<StepBudgetRow> rows;
   for (const StepRow& step : steps) {
     if (!step.complete) continue;

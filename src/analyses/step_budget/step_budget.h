@@ -85,8 +85,7 @@ inline constexpr Field<StepBudgetRow> kStepBudgetFields[] = {
 
 // Complete steps only, each with the device work that it launched.
 std::vector<StepBudgetRow> step_budget(const RankId& rank, const DeviceIntervals& device,
-                                       const HostActivity& host,
-                                       std::span<const StepRow> steps);
+                                       const HostActivity& host, std::span<const StepRow> steps);
 
 }  // namespace stepscope
 

@@ -57,7 +57,8 @@ TEST(StepBudget, EveryPieceHasOneCause) {
 TEST(StepBudget, AStepWithoutDeviceWorkIsIdleAsAWhole) {
   DeviceIntervals device;
   device.compute = {{5000, 6000}};
-  std::vector<StepRow> steps = {step_of(1, 0, 1000), step_of(2, 5000, 6000), step_of(3, 6000, 7000)};
+  std::vector<StepRow> steps = {step_of(1, 0, 1000), step_of(2, 5000, 6000),
+                                step_of(3, 6000, 7000)};
   steps[2].complete = false;
   const auto rows = step_budget({}, device, {}, steps);
   ASSERT_EQ(rows.size(), 2u);

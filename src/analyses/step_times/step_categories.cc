@@ -107,7 +107,7 @@ std::array<IntervalIndex, kClasses> by_priority(Classes& classes) {
 }  // namespace
 
 std::vector<StepCategoryRow> step_categories(const StoreReader& store, const RankId& rank,
-                                       std::span<const StepRow> steps) {
+                                             std::span<const StepRow> steps) {
   Classes classes;
   add_device_work(store, rank.position, classes);
   add_host_events(store, rank.position, classes);
