@@ -34,6 +34,8 @@ constexpr NamedTable named(std::string_view name, std::string_view doc) {
 }
 
 constexpr NamedTable kTables[] = {
+    named<kFindingFields, [](RunAnalyses& run) -> const auto& { return run.findings(); }>(
+        "findings", "What makes steps longer than they need to be, most to gain first."),
     named<kCollectiveFields,
           [](RunAnalyses& run) -> const auto& { return run.communication().collectives; }>(
         "communication_collectives", "Operations that several recorded ranks took part in."),

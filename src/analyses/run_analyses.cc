@@ -5,6 +5,8 @@
 #include <mutex>
 #include <utility>
 
+#include "analyses/advice/collect_facts.h"
+#include "analyses/advice/rules.h"
 #include "analyses/steps/steps.h"
 #include "base/parallel.h"
 
@@ -79,6 +81,8 @@ struct RunAnalyses::Results {
   Once<Communication> communication;
   Once<std::vector<RankComparisonRow>> rank_comparison;
   Once<std::vector<TimelineLane>> timeline;
+  Once<Facts> facts;
+  Once<std::vector<FindingRow>> findings;
 
   std::mutex reasons_mutex;
   std::vector<Reason> reasons;
@@ -379,6 +383,22 @@ std::span<const TimelineLane> RunAnalyses::timeline(size_t rank_position) {
   const auto first = std::find_if(lanes.begin(), lanes.end(), of_rank);
   const auto last = std::find_if_not(first, lanes.end(), of_rank);
   return {first, last};
+}
+
+const Facts& RunAnalyses::facts() {
+  return results_->facts.get([&] { return collect_facts(*this); });
+}
+
+const std::vector<FindingRow>& RunAnalyses::findings() {
+  return results_->findings.get([&] {
+    auto rows = finding_rows(find_causes(facts()));
+    if (rows.empty()) {
+      results_->add_reason("findings", facts().step_ns() == kNull
+                                           ? "there are no complete steps to judge"
+                                           : "no rule found anything worth changing");
+    }
+    return rows;
+  });
 }
 
 std::vector<Reason> RunAnalyses::reasons(std::string_view table) {

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyses/advice/facts.h"
+#include "analyses/advice/finding_rows.h"
 #include "analyses/common/rank_rows.h"
 #include "analyses/common/reason.h"
 #include "analyses/common/result_table.h"
@@ -104,6 +106,10 @@ class RunAnalyses {
 
   // Data preparation: verdicts, stages, batches and steps.
   const PipelineResult& pipeline();
+
+  // What the advice is made from, and the advice: most to gain first.
+  const Facts& facts();
+  const std::vector<FindingRow>& findings();
 
   // What result tables there are, without rows, and a table by name.
   static std::vector<ResultTable> descriptions();

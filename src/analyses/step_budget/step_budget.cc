@@ -56,6 +56,7 @@ StepBudgetRow budget_of(const DeviceIntervals& device, const HostActivity& host,
 
   row.input_wait_ns = total_length_ns(input);
   row.device_wait_ns = total_length_ns(inside(host.sync));
+  row.allocator_ns = total_length_ns(inside(host.allocator));
   const auto& starts = host.sync_starts;
   row.device_waits = std::lower_bound(starts.begin(), starts.end(), step.work_end_ns()) -
                      std::lower_bound(starts.begin(), starts.end(), step.work_start_ns);

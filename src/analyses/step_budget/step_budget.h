@@ -41,6 +41,7 @@ struct StepBudgetRow {
   int64_t input_wait_ns = 0;   // of the host, whatever the device did
   int64_t device_wait_ns = 0;  // the same for synchronisation
   int64_t device_waits = 0;
+  int64_t allocator_ns = 0;  // of the host, in calls that get or give back device memory
   int64_t longest_idle_ns = 0;
   int64_t longest_idle_at_ns = kNull;
 };
@@ -77,6 +78,9 @@ inline constexpr Field<StepBudgetRow> kStepBudgetFields[] = {
     field<&StepBudgetRow::device_wait_ns>("device_wait_ns", Unit::kNanoseconds,
                                           "time the host waited for the device"),
     field<&StepBudgetRow::device_waits>("device_waits", Unit::kCount, "how often it did"),
+    field<&StepBudgetRow::allocator_ns>("allocator_ns", Unit::kNanoseconds,
+                                        "time of the host in calls that allocate or release "
+                                        "memory of a device"),
     field<&StepBudgetRow::longest_idle_ns>("longest_idle_ns", Unit::kNanoseconds,
                                            "longest piece of idle time"),
     field<&StepBudgetRow::longest_idle_at_ns>("longest_idle_at_ns", Unit::kTimestamp,
