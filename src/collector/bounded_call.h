@@ -10,7 +10,7 @@ namespace stepscope {
 
 // Runs `work` on a thread of its own and waits for it, at most so long. False when the time was up:
 // the thread then goes on alone, so everything that `work` uses must live as long as it does. Costs
-// a thread. Throws std::system_error when there can be no more threads.
+// a thread. `work` must not throw. Throws std::system_error when there can be no more threads.
 bool call_within(int64_t most_ms, std::function<void()> work);
 
 }  // namespace stepscope

@@ -13,7 +13,8 @@ namespace stepscope {
 namespace {
 
 constexpr std::string_view kOutputFolder = "ASCEND_PROFILER_OUTPUT";
-constexpr std::string_view kHostRecording = "/FRAMEWORK/stepscope.raw";  // format/raw_file.h
+// format/raw_file.h, in run directories and in folders that C programs chose
+constexpr std::string_view kHostRecordings[] = {"/FRAMEWORK/stepscope.raw", "/stepscope.raw"};
 
 // CSV and JSON names that nothing but these profilers writes.
 constexpr std::array<std::string_view, 10> kTellingNames = {
@@ -226,9 +227,11 @@ std::optional<AscendRecording> find_ascend_recording(const Folder& folder) {
     }
     use_partial_timelines(recording);
     const std::string run = folder_around(folder.path);
-    std::error_code ignored;
-    if (std::filesystem::is_regular_file(run + std::string(kHostRecording), ignored))
-      recording.host_run = run;
+    for (const std::string_view recorded : kHostRecordings) {
+      std::error_code ignored;
+      if (std::filesystem::is_regular_file(run + std::string(recorded), ignored))
+        recording.host_run = run;
+    }
   } else {
     for (const std::string& name : folder.files) {
       const bool database = name.ends_with(".db") || name == "trace_view.json";

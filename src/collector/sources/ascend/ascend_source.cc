@@ -50,13 +50,13 @@ AscendSource::AscendSource(AscendOptions options) : options_(std::move(options))
 AscendSource::~AscendSource() { stop(); }
 
 Status AscendSource::start() try {
+  const Result<AclLibrary>& library = AclLibrary::open();
+  if (!library) return Error(library.error());
   pid_t nobody = 0;
   if (!used_in.compare_exchange_strong(nobody, ::getpid()) && nobody != ::getpid()) {
     return cannot_record("CANN, which the parent process used, does not work in a forked child",
                          "start such processes by spawn");
   }
-  const Result<AclLibrary>& library = AclLibrary::open();
-  if (!library) return Error(library.error());
   if (in_use.exchange(true, std::memory_order_acq_rel)) {
     return cannot_record("it is being recorded already, or the last recording has not ended yet",
                          "one recording of a process at a time can have it");

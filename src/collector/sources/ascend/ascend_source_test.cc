@@ -325,17 +325,18 @@ TEST_F(AscendSourceTest, AHundredWindowsLeaveAHundredFolders) {
 TEST_F(AscendSourceTest, AForkedChildDoesNotTouchCann) {
   start(level(2));
   calls();
+  // Not a whole recording: ThreadSanitizer cannot follow threads that such a child starts.
   const auto child = testing::run_in_child([this]() -> std::string {
     stepscope_stop();
-    start(level(2));
-    std::string said = stepscope_problems();
-    stepscope_stop();
-    return said;
+    AscendOptions options;
+    options.folder = folder_.path();
+    AscendSource source(options);
+    const Status refused = source.start();
+    return refused.ok() ? "" : refused.error().message();
   });
   EXPECT_TRUE(child.exited_well);
   EXPECT_NE(child.text.find("forked child"), std::string::npos) << child.text;
   EXPECT_TRUE(calls().empty());
-  run_ = folder_.path("run1");
   stop();
   EXPECT_EQ(prof_folders().size(), 1u);
 }

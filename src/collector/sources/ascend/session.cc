@@ -1,5 +1,6 @@
 #include "collector/sources/ascend/session.h"
 
+#include <exception>
 #include <utility>
 
 namespace stepscope::ascend {
@@ -70,9 +71,16 @@ void Session::finish() {
   if (std::exchange(initialized_, false)) check("aclprofFinalize", library_.profiling_finalize());
 }
 
+// There is nobody to catch anything on the threads that call this.
+Status Session::try_to_start() try {
+  return start_profiling();
+} catch (const std::exception& failure) {
+  return Error{ErrorCode::kUnsupported, "cannot record the NPU", "", failure.what(), ""};
+}
+
 void Session::start() {
-  Status started = start_profiling();
-  if (!started) finish();
+  Status started = try_to_start();
+  if (!started) stop();
   bool undo = false;
   {
     const std::lock_guard lock(mutex_);
@@ -80,10 +88,13 @@ void Session::start() {
     start_returned_ = true;
     undo = given_up_;
   }
-  if (undo) finish();
+  if (undo) stop();
 }
 
-void Session::stop() { finish(); }
+void Session::stop() try {
+  finish();
+} catch (const std::exception&) {  // NOLINT: without memory there is nothing to be said
+}
 
 bool Session::give_up() {
   const std::lock_guard lock(mutex_);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -26,7 +27,8 @@ class Session {
         chosen_device_(chosen_device),
         use_(std::move(use)) {}
 
-  // On a helper thread, one after the other. A failed start leaves nothing behind in CANN.
+  // On a helper thread, one after the other; neither throws. A failed start leaves nothing behind
+  // in CANN.
   void start();
   void stop();
   // The one who waited for start() goes: a start that still succeeds is undone. False when it has
@@ -41,6 +43,7 @@ class Session {
 
  private:
   Status start_profiling();
+  Status try_to_start();
   void finish();
   bool set(const Value& value);
   Error failed(const char* call, ReturnCode code) const;
