@@ -80,6 +80,18 @@ TEST_F(NpuPartTest, HostAndDeviceAreOneRank) {
   }
 }
 
+TEST_F(NpuPartTest, ACProgramsFolderIsReadTheSameWay) {
+  export_it();
+  std::filesystem::rename(folder_.path("run/FRAMEWORK/stepscope.raw"),
+                          folder_.path("run/stepscope.raw"));
+  std::filesystem::remove(folder_.path("run/profiler_info_3.json"));
+  const ImportedRun run(folder_.path("run"));
+  ASSERT_TRUE(run.ok()) << run.error();
+  EXPECT_EQ(run.column("ranks", "rank"), std::vector<int64_t>{3});
+  EXPECT_EQ(run.column("kernels", "dur"), std::vector<int64_t>{10'500});
+  EXPECT_EQ(run.column("steps", "step"), (std::vector<int64_t>{5, 6, 7}));
+}
+
 TEST_F(NpuPartTest, EitherCanBeReadAlone) {
   export_it();
   const ImportedRun host(folder_.path("run"), 1, "native");
