@@ -1,5 +1,5 @@
-// CANN's profiling interface as the collector calls it: numbers and signatures that are the same in
-// all of its versions. Written out here because nothing of CANN is there where this is built.
+// CANN's profiling interface as the collector calls it, numbers and signatures as CANN documents
+// them. Written out here because nothing of CANN is there where this is built.
 #ifndef STEPSCOPE_COLLECTOR_SOURCES_ASCEND_ACL_ABI_H_
 #define STEPSCOPE_COLLECTOR_SOURCES_ASCEND_ACL_ABI_H_
 

@@ -82,7 +82,7 @@ Result<AclLibrary> open_library() {
   complete &= look_up(libraries, "aclrtSetDevice", library.set_device);
   if (!complete) {
     return cannot_open(libraries.front().path, "CANN's profiling functions are not all there",
-                       "install CANN 7 or newer with libmsprofiler.so");
+                       "install a CANN that has libmsprofiler.so");
   }
   look_up(libraries, "aclGetRecentErrMsg", library.recent_error);
   return library;

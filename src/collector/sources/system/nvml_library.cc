@@ -39,7 +39,7 @@ bool NvmlLibrary::open() {
   look_up(handle, "nvmlDeviceGetPowerUsage", power);
   look_up(handle, "nvmlDeviceGetMemoryInfo", memory);
   look_up(handle, "nvmlDeviceGetTemperature", temperature);
-  // Two names of one function; drivers before 535 have only the second.
+  // Two names of one function; older drivers have only the second.
   if (!look_up(handle, "nvmlDeviceGetCurrentClocksEventReasons", throttle_reasons))
     look_up(handle, "nvmlDeviceGetCurrentClocksThrottleReasons", throttle_reasons);
   return complete;

@@ -2,8 +2,8 @@
 // thread of its own.
 //
 // Of its own, because a GPU that has fallen off its bus can hold a call of NVML up for ever: the
-// thread is then left behind, and neither the other samples nor the program's end wait for it. A
-// sample costs some 0.1 ms a GPU. Where there is no NVML there is nothing.
+// thread is then left behind, and neither the other samples nor the program's end wait for it.
+// Where there is no NVML there is nothing.
 #ifndef STEPSCOPE_COLLECTOR_SOURCES_SYSTEM_NVML_SAMPLER_H_
 #define STEPSCOPE_COLLECTOR_SOURCES_SYSTEM_NVML_SAMPLER_H_
 
