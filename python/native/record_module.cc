@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nanobind/nanobind.h>
@@ -37,6 +38,38 @@ nb::dict dict_in(const nb::dict& options, const char* key) {
   return found;
 }
 
+// The names of Profiler's parameters, and what they are called in record.h.
+constexpr struct {
+  std::string_view name;
+  uint32_t bit;
+} kNpuData[] = {
+    {"l2_cache", STEPSCOPE_NPU_L2_CACHE},
+    {"profile_memory", STEPSCOPE_NPU_MEMORY},
+    {"mstx", STEPSCOPE_NPU_MSTX},
+    {"hbm_ddr", STEPSCOPE_NPU_HBM_DDR},
+    {"pcie", STEPSCOPE_NPU_PCIE},
+    {"sys_io", STEPSCOPE_NPU_IO},
+    {"sys_interconnection", STEPSCOPE_NPU_INTERCONNECTION},
+    {"host_sys cpu", STEPSCOPE_NPU_HOST_CPU},
+    {"host_sys mem", STEPSCOPE_NPU_HOST_MEMORY},
+    {"host_sys disk", STEPSCOPE_NPU_HOST_DISK},
+    {"host_sys network", STEPSCOPE_NPU_HOST_NETWORK},
+    {"host_sys osrt", STEPSCOPE_NPU_HOST_OSRT},
+};
+
+void choose_npu(const nb::dict& npu, stepscope_options& chosen) {
+  chosen.npu_level = number_in(npu, "level");
+  chosen.npu_metrics = number_in(npu, "metrics");
+  chosen.npu_device = number_in(npu, "device");
+  nb::list names;
+  if (!npu.contains("data") || !nb::try_cast(npu["data"], names)) return;
+  for (const nb::handle name : names) {
+    for (const auto& row : kNpuData) {
+      if (nb::cast<std::string>(name) == row.name) chosen.npu_data |= row.bit;
+    }
+  }
+}
+
 // One recording into one folder. After the constructor nothing raises.
 class Recording {
  public:
@@ -53,6 +86,7 @@ class Recording {
     chosen.ring_kb = number_in(options, "ring_kb");
     chosen.system_interval_ms = number_in(dict_in(sources, "system"), "interval_ms");
     chosen.gpu_tier = number_in(dict_in(sources, "gpu"), "tier");
+    choose_npu(dict_in(sources, "npu"), chosen);
     int failed = 0;
     {
       const nb::gil_scoped_release release;
@@ -88,6 +122,7 @@ class Recording {
     if (active_) stepscope_metadata(key.c_str(), json.c_str());
   }
 
+  std::string problems() const { return active_ ? stepscope_problems() : "[]"; }
   bool active() const { return active_; }
 
  private:
@@ -133,6 +168,7 @@ NB_MODULE(_record, module) {
   nb::class_<Recording>(module, "Recording")
       .def(nb::init<const std::string&, const std::string&>(), "folder"_a, "options"_a = "{}")
       .def("stop", &Recording::stop)
+      .def("problems", &Recording::problems)
       .def("add_metadata", &Recording::add_metadata, "key"_a, "json_value"_a)
       .def_prop_ro("active", &Recording::active);
   nb::class_<Range>(module, "record_function")

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -202,6 +203,25 @@ TEST_F(CliTest, Doctor) {
     EXPECT_TRUE(state == "ok" || state == "limited" || state == "missing");
     EXPECT_TRUE(state == "ok" || !check["remedy"].get<std::string>().empty()) << check;
   }
+}
+
+TEST_F(CliTest, DoctorFindsWhatRecordingWouldUse) {
+  const std::string build = std::filesystem::path(program_).parent_path().string();
+  const std::string source = std::getenv("STEPSCOPE_SOURCE_DIR") != nullptr
+                                 ? std::getenv("STEPSCOPE_SOURCE_DIR")
+                                 : std::filesystem::current_path().string();
+  const std::string library = build + "/tests/libstepscope_fake_ascendcl.so";
+  ::setenv("STEPSCOPE_ASCENDCL", library.c_str(), 1);
+  const std::string before = std::getenv("PATH");
+  ::setenv("PATH", (source + "/tests/support/fake_msprof:" + before).c_str(), 1);
+  const Json checks = Json::parse(run("doctor --json").out, nullptr, false);
+  ::setenv("PATH", before.c_str(), 1);
+  ::unsetenv("STEPSCOPE_ASCENDCL");
+  std::map<std::string, std::string> details;
+  for (const Json& check : checks) details[check["name"]] = check["detail"];
+  EXPECT_EQ(details["CANN"], library);
+  EXPECT_EQ(details["msprof"], source + "/tests/support/fake_msprof/msprof");
+  EXPECT_TRUE(details.contains("nvml"));
 }
 
 // The program's processes record themselves; without a GPU its own ranges are recorded all the

@@ -5,11 +5,13 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json_text.h"
 #include "collector/environment.h"
 #include "collector/process.h"
+#include "collector/sources/ascend/ascend_source.h"
 #include "collector/sources/cupti/cupti_source.h"
 #include "collector/sources/mindspore/mindspore_source.h"
 #include "collector/sources/system/system_source.h"
@@ -47,9 +49,29 @@ std::unique_ptr<stepscope::Source> gpu_source(const cupti::CuptiOptions& options
   return std::make_unique<cupti::CuptiSource>(options, Process::instance().bell());
 }
 
-// CUPTI and the driver take themselves apart when the program exits. Handlers run last to first:
-// one that is registered now, when both are up, still gets their last records. (Process has one
-// too, but may be older than they are.)
+// CANN's folder lies beside FRAMEWORK/, in the run's own.
+std::string run_folder(const std::string& folder) {
+  char* const resolved = ::realpath(folder.c_str(), nullptr);
+  std::string path = resolved == nullptr ? folder : resolved;
+  std::free(resolved);
+  constexpr std::string_view kRawFolder = "/FRAMEWORK";
+  if (path.ends_with(kRawFolder)) path.resize(path.size() - kRawFolder.size());
+  return path;
+}
+
+std::unique_ptr<stepscope::Source> npu_source(const char* folder, const stepscope_options& chosen) {
+  stepscope::ascend::AscendOptions options;
+  options.folder = run_folder(folder);
+  options.level = static_cast<stepscope::ascend::Level>(std::clamp(chosen.npu_level, 1u, 4u));
+  if (chosen.npu_metrics > 0) options.metrics = chosen.npu_metrics - 1;
+  options.data = chosen.npu_data;
+  options.device = static_cast<int32_t>(chosen.npu_device);
+  return std::make_unique<stepscope::ascend::AscendSource>(std::move(options));
+}
+
+// CUPTI, CANN and the drivers take themselves apart when the program exits. Handlers run last to
+// first: one that is registered now, when both are up, still gets their last records. (Process has
+// one too, but may be older than they are.)
 void stop_before_the_driver_ends() {
   static const int kRegistered = std::atexit([] { Process::instance().stop(); });
   (void)kRegistered;
@@ -81,10 +103,11 @@ int stepscope_start(const char* folder, const stepscope_options* options) try {
     recorder.source_bytes += gpu.buffers_most * gpu.buffer_bytes;
     sources.push_back(gpu_source(gpu));
   }
+  if (chosen.npu_level > 0) sources.push_back(npu_source(folder, chosen));
   const stepscope::Status started =
       Process::instance().start(std::move(recorder), std::move(sources));
   if (!started) return fail(started.error().message());
-  if (chosen.gpu_tier > 0) stop_before_the_driver_ends();
+  if (chosen.gpu_tier > 0 || chosen.npu_level > 0) stop_before_the_driver_ends();
   return 0;
 } catch (const std::exception& failure) {
   return fail(std::string("cannot start recording: ") + failure.what());
@@ -135,6 +158,15 @@ uint32_t stepscope_name(const char* text, size_t length) try {
 void stepscope_metadata(const char* key, const char* json) try {
   if (stepscope::is_json(json)) Process::instance().add_note(key, json);
 } catch (const std::exception&) {  // NOLINT: without memory there is nothing to be said
+}
+
+const char* stepscope_problems(void) try {
+  thread_local std::string problems;
+  problems.clear();
+  stepscope::append_json_texts(problems, Process::instance().problems());
+  return problems.c_str();
+} catch (const std::exception&) {
+  return "[]";
 }
 
 int stepscope_import_mindspore_window(const char* folder, int64_t realtime_from_ns,

@@ -39,7 +39,10 @@ Status Process::start(RecorderOptions options, std::vector<std::unique_ptr<Sourc
   }
   auto recorder = Recorder::start(std::move(options), names_, rings_, bell_, std::move(sources));
   if (!recorder) return std::move(recorder.error());
-  recorder_ = std::move(*recorder);
+  {
+    const std::lock_guard moment(recorder_mutex_);
+    recorder_ = std::move(*recorder);
+  }
   __atomic_store_n(&stepscope_recording, 1, __ATOMIC_RELEASE);
   return {};
 }
@@ -49,6 +52,7 @@ std::optional<RecordingStatistics> Process::stop() {
   if (recorder_ == nullptr) return std::nullopt;
   __atomic_store_n(&stepscope_recording, 0, __ATOMIC_RELEASE);
   RecordingStatistics statistics = recorder_->stop();
+  const std::lock_guard moment(recorder_mutex_);
   recorder_.reset();
   return statistics;
 }
@@ -59,8 +63,13 @@ bool Process::recording() {
 }
 
 void Process::add_note(std::string_view name, std::string_view json) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard moment(recorder_mutex_);
   if (recorder_ != nullptr) recorder_->add_note(name, json);
+}
+
+std::vector<std::string> Process::problems() {
+  const std::lock_guard moment(recorder_mutex_);
+  return recorder_ == nullptr ? std::vector<std::string>() : recorder_->problems();
 }
 
 Status Process::add_source(std::unique_ptr<Source> source) {
@@ -72,6 +81,7 @@ Status Process::add_source(std::unique_ptr<Source> source) {
 
 void Process::before_fork() {
   mutex_.lock();
+  recorder_mutex_.lock();
   rings_.mutex().lock();
   names_.mutex().lock();
   mindspore_inbox_.mutex().lock();
@@ -91,6 +101,7 @@ void Process::after_fork(bool in_child) {
   mindspore_inbox_.mutex().unlock();
   names_.mutex().unlock();
   rings_.mutex().unlock();
+  recorder_mutex_.unlock();
   mutex_.unlock();
 }
 

@@ -25,7 +25,9 @@ class Process {
   // Nothing when nothing was recording.
   std::optional<RecordingStatistics> stop();
   bool recording();
+  // These two do not wait for a start or stop in progress.
   void add_note(std::string_view name, std::string_view json);
+  std::vector<std::string> problems();
   // To the recording that runs; an error when none does.
   Status add_source(std::unique_ptr<Source> source);
   WriterBell& bell() { return bell_; }
@@ -42,8 +44,11 @@ class Process {
   NameTable names_;
   RingRegistry rings_;
   MindsporeInbox mindspore_inbox_;
-  std::mutex mutex_;
   WriterBell bell_;
+  // Held while a recording starts or stops, which can take seconds where a device is slow.
+  std::mutex mutex_;
+  // Held for moments, after mutex_ where both are needed: whether recorder_ is there.
+  std::mutex recorder_mutex_;
   std::unique_ptr<Recorder> recorder_;
 };
 

@@ -43,6 +43,7 @@ std::string RecordingStatistics::to_json() const {
       .add("seconds", seconds)
       .add("writer_cpu_seconds", writer_cpu_seconds)
       .add("stopped_by", stopped_by)
+      .add("problems", problems)
       .text();
 }
 
@@ -82,6 +83,7 @@ Recorder::Recorder(RecorderOptions options, const ClockSample& beginning, RawOut
     chunk_.add_note(
         "source_left_out",
         JsonObject().add("source", source->name()).add("why", started.error().message()).text());
+    problems_.push_back(std::string(source->name()) + ": " + started.error().message());
     source.reset();
   }
   std::erase(sources_, nullptr);
@@ -120,6 +122,11 @@ std::string Recorder::beginning_json() const {
 void Recorder::add_note(std::string_view name, std::string_view json) {
   const std::lock_guard lock(notes_mutex_);
   notes_.emplace_back(name, json);
+}
+
+std::vector<std::string> Recorder::problems() {
+  const std::lock_guard lock(notes_mutex_);
+  return problems_;
 }
 
 Status Recorder::add_source(std::unique_ptr<Source> source) {
@@ -178,6 +185,7 @@ RecordingStatistics Recorder::stop() {
   statistics_.threads = static_cast<int64_t>(threads_.size());
   statistics_.seconds = static_cast<double>(monotonic_ns() - beginning_.monotonic_ns) * 1e-9;
   statistics_.bytes = static_cast<int64_t>(output_.bytes());
+  statistics_.problems = problems();
   chunk_.add_note("end", statistics_.to_json());
   flush(true);
   statistics_.bytes = static_cast<int64_t>(output_.bytes());
@@ -218,6 +226,10 @@ void Recorder::collect() {
   for (const auto& source : sources_) source->collect(output);
   events_in_chunk_ += output.events;
   statistics_.not_recorded += output.not_recorded;
+  if (!output.problems.empty()) {
+    const std::lock_guard lock(notes_mutex_);
+    for (std::string& problem : output.problems) problems_.push_back(std::move(problem));
+  }
   add_clock(sample_clocks());
 }
 

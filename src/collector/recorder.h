@@ -66,7 +66,8 @@ struct RecordingStatistics {
   int64_t bytes = 0;
   double seconds = 0;
   double writer_cpu_seconds = 0;
-  std::string stopped_by;  // the sentence, when a budget or the disk ended it early
+  std::string stopped_by;             // the sentence, when a budget or the disk ended it early
+  std::vector<std::string> problems;  // what the sources could not do, in sentences
 
   std::string to_json() const;
 };
@@ -81,6 +82,8 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   void add_note(std::string_view name, std::string_view json);
+  // What the sources could not do, so far.
+  std::vector<std::string> problems();
   // A source that turns up while the recording runs. Started on this thread.
   Status add_source(std::unique_ptr<Source> source);
   // The caller has cleared stepscope_recording before.
@@ -131,6 +134,7 @@ class Recorder {
 
   std::mutex notes_mutex_;
   std::vector<std::pair<std::string, std::string>> notes_;
+  std::vector<std::string> problems_;
 };
 
 }  // namespace stepscope

@@ -1,8 +1,8 @@
 """Makes recorded runs ready to be looked at.
 
 It happens in a process of its own at low priority, so that its memory, its threads and its crashes
-are not those of the training program. Today it imports a run; the files of ASCEND_PROFILER_OUTPUT
-are to come from there as well.
+are not those of the training program. Today it has CANN's msprof export what an NPU left, and
+imports a run; the files of ASCEND_PROFILER_OUTPUT are to come from there as well.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Analyses:
             [sys.executable, "-c", _PROGRAM, str(directory), json.dumps(asdict(choices))],
             env=environment,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
@@ -99,7 +99,9 @@ class Analyses:
         for job in jobs:
             self._running.remove(job)
             directory, process = job
-            _, message = process.communicate()
+            incomplete, message = process.communicate()
+            for line in incomplete.splitlines():
+                logger.warning("%s: %s", directory, line)
             if process.returncode:
                 logger.error(
                     "%s could not be analysed; its raw data are complete, and stepscope.open() "
@@ -116,10 +118,20 @@ background = Analyses()
 
 
 def main() -> None:
-    """The analysis process: arguments are a run directory and its Choices as JSON."""
+    """The analysis process: arguments are a run directory and its Choices as JSON. Prints what will
+    be missing, one a line."""
     os.nice(_NICENESS)
     import stepscope
+    from stepscope.profiler import msprof
 
+    choices = json.loads(sys.argv[2])
+    try:
+        for problem in msprof.export(
+            Path(sys.argv[1]), choices["step_list"], choices["data_simplification"]
+        ):
+            print(problem)
+    except OSError as error:  # a full disk, above all: what was recorded on the host is read still
+        print(f"the NPU's data are not exported: {error}")
     warnings.simplefilter("ignore", stepscope.StepscopeWarning)
     try:
         stepscope.open(sys.argv[1]).close()

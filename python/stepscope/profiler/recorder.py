@@ -51,6 +51,7 @@ class Recorder:
         self.window = Window(self._output, worker, self._parameters, self.metadata)
         for name, reason in self.window.not_honoured.items():
             self._once.log(logging.WARNING, f"{name} has no effect: {reason}")
+        self._say_problems()
         mstx.open(self._parameters)
 
     def stop(self) -> None:
@@ -59,12 +60,17 @@ class Recorder:
         mstx.close()
         with guarded("stop"):
             self.window.stop()
+        self._say_problems()
         if devices.records_nothing(self._parameters, devices.present()):
             self._once.log(
                 logging.WARNING,
                 f"activities={plain(self._parameters.activities)} records nothing on this machine "
                 "but steps, marks and system counters; leave activities out to use default ones",
             )
+
+    def _say_problems(self) -> None:
+        for problem in self.window.problems if self.window else ():
+            self._once.log(logging.WARNING, problem)
 
     def finalise(self) -> None:
         if not self.window:

@@ -4,6 +4,8 @@
         profiler_info_<rank>.json
         profiler_metadata.json       what add_metadata was given, if anything
         FRAMEWORK/                   raw data
+        PROF_*/                      CANN's raw data of the NPU
+        logs/                        what programs said that the analysis called
         ASCEND_PROFILER_OUTPUT/      what the analysis makes of it
 
 Training data may be confidential: folders get mode 0750 and files 0640, or less where the umask
@@ -105,7 +107,11 @@ def find_run_directories(path: Path) -> list[Path]:
     return sorted(item for item in path.iterdir() if item.is_dir() and _holds_raw_data(item))
 
 
+def find_prof_folders(path: Path) -> list[Path]:
+    """CANN's raw data in a run directory."""
+    found = path.glob("PROF_*")
+    return sorted(item for item in found if _ASCEND_RAW.match(item.name) and item.is_dir())
+
+
 def _holds_raw_data(path: Path) -> bool:
-    return (path / RAW_FOLDER).is_dir() or any(
-        _ASCEND_RAW.match(item.name) and item.is_dir() for item in path.glob("PROF_*")
-    )
+    return (path / RAW_FOLDER).is_dir() or bool(find_prof_folders(path))

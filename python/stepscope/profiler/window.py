@@ -36,7 +36,7 @@ class Window:
         self._place = find_place()
         self._statistics: dict[str, Any] = {}
         found = devices.present()
-        sources = devices.sources(parameters, found)
+        sources = devices.sources(parameters, found, self._place.device)
         self._frameworks = Frameworks(parameters)
         self.not_honoured = devices.not_honoured(parameters, found, self._frameworks.honours)
         logger.info("recording starts: %s", cost.estimated(sources, parameters))
@@ -49,6 +49,8 @@ class Window:
         except BaseException:
             self._directory.remove()
             raise
+        #: what sources could not do, in sentences
+        self.problems: list[str] = json.loads(self._recording.problems())
         self._start_frameworks()
 
     def step(self, number: int) -> None:
@@ -62,6 +64,7 @@ class Window:
         _record.end_step()
         self._frameworks.stop()
         self._statistics = json.loads(self._recording.stop())
+        self.problems = self._statistics.get("problems", [])
         logger.info("recorded %s", cost.measured(self._statistics))
         missing = cost.lost(self._statistics)
         if missing:

@@ -47,6 +47,9 @@ class Recording:
         }
         return json.dumps(statistics)
 
+    def problems(self) -> str:
+        return "[]"
+
     def add_metadata(self, key: str, json_value: str) -> None:
         self._calls.append(f"metadata {key} {json_value}")
 
