@@ -124,6 +124,12 @@ STEPSCOPE_API int stepscope_start_from_environment(int with_gpu);
 // next call; "{}" when nothing was recording.
 STEPSCOPE_API const char* stepscope_stop(void);
 STEPSCOPE_API const char* stepscope_last_error(void);
+// Where the raw file lies when the recording that runs was started from the environment: what else
+// wants to record this process joins that one. "" otherwise. Valid until this thread's next call.
+STEPSCOPE_API const char* stepscope_outer_folder(void);
+// Waits until what was recorded before the call is in the file, for readers that will not wait for
+// the end. 0, or -1 when nothing records or the writer needs more than ten seconds.
+STEPSCOPE_API int stepscope_flush(void);
 
 // The id of a name, for as long as the process lives. Takes a lock; keep the id.
 STEPSCOPE_API uint32_t stepscope_name(const char* text, size_t length);

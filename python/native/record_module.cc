@@ -11,6 +11,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 
 #include "python/native/stack_sampler.h"
 #include "stepscope/record.h"
@@ -37,12 +38,12 @@ nb::dict dict_in(const nb::dict& options, const char* key) {
   return found;
 }
 
-// One recording into one folder. After the constructor nothing raises.
+// One recording into one folder, or a part of the one that runs. After the constructor nothing
+// raises.
 class Recording {
  public:
   Recording(const std::string& folder, const std::string& options_json) {
-    const nb::module_ json = nb::module_::import_("json");
-    const auto options = nb::cast<nb::dict>(json.attr("loads")(options_json));
+    const nb::dict options = parsed(options_json);
     const nb::dict sources = dict_in(options, "sources");
     stepscope_options chosen{};
     chosen.size = sizeof chosen;
@@ -60,13 +61,17 @@ class Recording {
     }
     if (failed != 0) throw std::runtime_error(stepscope_last_error());
     active_ = true;
-    if (const nb::dict stacks = dict_in(sources, "python_stacks"); stacks.size() > 0) {
-      double interval_ms = 1;
-      nb::try_cast(stacks["interval_ms"], interval_ms);
-      sampler_ = StackSampler::start(interval_ms);
-    }
-    for (const auto& [key, value] : dict_in(options, "metadata"))
-      add_metadata(nb::cast<std::string>(key), nb::cast<std::string>(json.attr("dumps")(value)));
+    begin(options);
+  }
+
+  // Takes the stacks and the metadata of the options; everything else is the outer recording's.
+  static std::unique_ptr<Recording> join(const std::string& options_json) {
+    if (!stepscope_is_recording()) throw std::runtime_error("nothing is being recorded");
+    std::unique_ptr<Recording> joined(new Recording);
+    joined->active_ = true;
+    joined->is_part_ = true;
+    joined->begin(parsed(options_json));
+    return joined;
   }
 
   ~Recording() { stop(); }
@@ -79,7 +84,7 @@ class Recording {
       const nb::gil_scoped_release release;
       if (sampler_ != nullptr) sampler_->stop();
       sampler_.reset();
-      statistics_ = stepscope_stop();
+      if (!is_part_) statistics_ = stepscope_stop();
     }
     return statistics_;
   }
@@ -91,7 +96,26 @@ class Recording {
   bool active() const { return active_; }
 
  private:
+  Recording() = default;
+
+  static nb::dict parsed(const std::string& json) {
+    return nb::cast<nb::dict>(nb::module_::import_("json").attr("loads")(json));
+  }
+
+  void begin(const nb::dict& options) {
+    const nb::dict sources = dict_in(options, "sources");
+    if (const nb::dict stacks = dict_in(sources, "python_stacks"); stacks.size() > 0) {
+      double interval_ms = 1;
+      nb::try_cast(stacks["interval_ms"], interval_ms);
+      sampler_ = StackSampler::start(interval_ms);
+    }
+    const nb::object dumps = nb::module_::import_("json").attr("dumps");
+    for (const auto& [key, value] : dict_in(options, "metadata"))
+      add_metadata(nb::cast<std::string>(key), nb::cast<std::string>(dumps(value)));
+  }
+
   bool active_ = false;
+  bool is_part_ = false;
   std::shared_ptr<StackSampler> sampler_;
   std::string statistics_ = "{}";
 };
@@ -132,6 +156,7 @@ NB_MODULE(_record, module) {
   module.doc() = "Recording into a file that stepscope.open() reads.";
   nb::class_<Recording>(module, "Recording")
       .def(nb::init<const std::string&, const std::string&>(), "folder"_a, "options"_a = "{}")
+      .def_static("join", &Recording::join, "options"_a = "{}")
       .def("stop", &Recording::stop)
       .def("add_metadata", &Recording::add_metadata, "key"_a, "json_value"_a)
       .def_prop_ro("active", &Recording::active);
@@ -146,6 +171,11 @@ NB_MODULE(_record, module) {
       .def("__call__", [](nb::handle_t<Range> self, const nb::object& function) {
         return nb::module_::import_("stepscope._decorate").attr("recorded")(self, function);
       });
+  module.def("outer_folder", [] { return std::string(stepscope_outer_folder()); });
+  module.def("flush", [] {
+    const nb::gil_scoped_release release;
+    return stepscope_flush() == 0;
+  });
   module.def("is_recording", [] { return stepscope_is_recording() != 0; });
   module.def("step", &stepscope_step, "number"_a);
   module.def("end_step", &stepscope_end_step);
@@ -158,6 +188,16 @@ NB_MODULE(_record, module) {
   module.def("name", &name_of, "text"_a);
   module.def("now", &stepscope_now);
   module.def("end_range", &stepscope_end_range, "start"_a, "kind"_a, "name"_a);
+  // A range that began on another thread: `about` is what it says about itself, as JSON.
+  module.def(
+      "end_range_elsewhere",
+      [](uint64_t start, uint32_t name, const std::string& about) {
+        if (start == 0 || !stepscope_is_recording()) return;
+        stepscope_put(start, stepscope_ticks() - start, STEPSCOPE_USER | STEPSCOPE_VALUES, name,
+                      name_of(about), 0);
+      },
+      "start"_a, "name"_a, "about"_a);
+  module.attr("USER") = static_cast<int>(STEPSCOPE_USER);
   module.attr("MODULE") = static_cast<int>(STEPSCOPE_MODULE);
   module.def(
       "import_mindspore_window",

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "stepscope/record.h"
 
@@ -58,6 +59,21 @@ bool Process::recording() {
   return recorder_ != nullptr;
 }
 
+std::string Process::outer_folder() {
+  const std::lock_guard lock(mutex_);
+  if (recorder_ == nullptr || !recorder_->options().from_environment) return {};
+  return recorder_->options().folder;
+}
+
+bool Process::flush_within(std::chrono::nanoseconds most) {
+  std::shared_ptr<Recorder> recorder;
+  {
+    const std::lock_guard lock(mutex_);
+    recorder = recorder_;
+  }
+  return recorder != nullptr && recorder->flush_within(most);
+}
+
 void Process::add_note(std::string_view name, std::string_view json) {
   const std::lock_guard lock(mutex_);
   if (recorder_ != nullptr) recorder_->add_note(name, json);
@@ -84,7 +100,10 @@ void Process::after_fork(bool in_child) {
     stepscope_recording = 0;
     stepscope_thread = {};
     ::pthread_setspecific(thread_end_key, nullptr);
-    if (recorder_ != nullptr) recorder_.release()->abandon();
+    if (recorder_ != nullptr) {
+      recorder_->abandon();
+      new std::shared_ptr<Recorder>(std::move(recorder_));
+    }
     rings_.forget_threads();
     mindspore_inbox_.forget();
   }

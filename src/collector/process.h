@@ -6,9 +6,11 @@
 #ifndef STEPSCOPE_COLLECTOR_PROCESS_H_
 #define STEPSCOPE_COLLECTOR_PROCESS_H_
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +27,10 @@ class Process {
   // Nothing when nothing was recording.
   std::optional<RecordingStatistics> stop();
   bool recording();
+  // The folder of a recording that the environment started; empty when there is none.
+  std::string outer_folder();
+  // False when nothing records or the writer needs longer.
+  bool flush_within(std::chrono::nanoseconds most);
   void add_note(std::string_view name, std::string_view json);
   // To the recording that runs; an error when none does.
   Status add_source(std::unique_ptr<Source> source);
@@ -44,7 +50,7 @@ class Process {
   MindsporeInbox mindspore_inbox_;
   std::mutex mutex_;
   WriterBell bell_;
-  std::unique_ptr<Recorder> recorder_;
+  std::shared_ptr<Recorder> recorder_;  // shared with those who wait for it to flush
 };
 
 }  // namespace stepscope

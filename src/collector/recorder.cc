@@ -135,18 +135,42 @@ void Recorder::adopt_new_sources() {
   new_sources_.clear();
 }
 
+bool Recorder::flush_within(std::chrono::nanoseconds most) {
+  std::unique_lock lock(flush_mutex_);
+  const uint64_t mine = ++flushes_asked_;
+  lock.unlock();
+  bell_.ring();
+  lock.lock();
+  return flush_answered_.wait_for(lock, most, [&] { return flushes_done_ >= mine; });
+}
+
+uint64_t Recorder::flushes_asked() {
+  const std::lock_guard lock(flush_mutex_);
+  return flushes_asked_;
+}
+
+void Recorder::answer_flushes(uint64_t asked) {
+  const std::lock_guard lock(flush_mutex_);
+  if (flushes_done_ == asked) return;
+  flushes_done_ = asked;
+  flush_answered_.notify_all();
+}
+
 void Recorder::run() {
   ::pthread_setname_np(::pthread_self(), "stepscope");
   int64_t flushed_ns = monotonic_ns();
   while (!stopping_.load(std::memory_order_acquire)) {
     if (!sources_wait()) bell_.wait_ns(kDrainEveryNs);
+    const uint64_t asked = flushes_asked();  // before the rings are read
     adopt_new_sources();
     drain();
     const int64_t now_ns = monotonic_ns();
-    if (chunk_.bytes() < kFlushAtBytes && now_ns - flushed_ns < kFlushEveryNs && !sources_wait())
+    if (chunk_.bytes() < kFlushAtBytes && now_ns - flushed_ns < kFlushEveryNs &&
+        !sources_wait() && asked == flushes_done_)
       continue;
     collect();
     flush();
+    if (!sources_wait()) answer_flushes(asked);
     flushed_ns = now_ns;
     rings_.release_ended();
     rings_.prepare(1);
@@ -182,6 +206,7 @@ RecordingStatistics Recorder::stop() {
   flush(true);
   statistics_.bytes = static_cast<int64_t>(output_.bytes());
   rings_.give_memory_back();
+  answer_flushes(flushes_asked());
   return statistics_;
 }
 

@@ -7,6 +7,8 @@
 #define STEPSCOPE_COLLECTOR_RECORDER_H_
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -55,6 +57,7 @@ struct RecorderOptions {
   uint64_t min_free_bytes = 1ull << 30;
   uint64_t ring_bytes = 4ull << 20;
   uint64_t source_bytes = 0;  // what the sources may take of max_host_bytes
+  bool from_environment = false;
   // Notes that go into the file first: name and JSON.
   std::vector<std::pair<std::string, std::string>> notes;
 };
@@ -83,6 +86,10 @@ class Recorder {
   void add_note(std::string_view name, std::string_view json);
   // A source that turns up while the recording runs. Started on this thread.
   Status add_source(std::unique_ptr<Source> source);
+  const RecorderOptions& options() const { return options_; }
+  // Waits until the writer has written what was recorded before the call; false when it takes
+  // longer than `most`.
+  bool flush_within(std::chrono::nanoseconds most);
   // The caller has cleared stepscope_recording before.
   RecordingStatistics stop();
   // In a forked child, where the writer thread does not exist.
@@ -103,6 +110,8 @@ class Recorder {
   bool sources_wait() const;
   void adopt_new_sources();
   void flush(bool last = false);
+  uint64_t flushes_asked();
+  void answer_flushes(uint64_t asked);
   void add_clock(const ClockSample& sample);
   std::string beginning_json() const;
   int64_t count_not_recorded();
@@ -128,6 +137,12 @@ class Recorder {
   uint32_t names_written_ = 0;
   std::unordered_map<int64_t, KnownThread> threads_;
   RecordingStatistics statistics_;
+
+  // Requests of flush_within(), counted; the writer says up to which it has come.
+  std::mutex flush_mutex_;
+  std::condition_variable flush_answered_;
+  uint64_t flushes_asked_ = 0;
+  uint64_t flushes_done_ = 0;
 
   std::mutex notes_mutex_;
   std::vector<std::pair<std::string, std::string>> notes_;

@@ -3,7 +3,8 @@
 ``stepscope record -- python train.py`` has the folder ``inject`` beside this file on PYTHONPATH;
 its sitecustomize calls ``replace_profiler`` before the program's first line. MindSpore's names then
 mean ours wherever they are imported from, MindSpore's own modules included. Nothing of MindSpore is
-imported here: a program that never imports it pays nothing.
+imported here, nor anything of stepscope.profiler, which takes longer than Python's own start: a
+program that never imports MindSpore pays nothing.
 """
 
 from __future__ import annotations
@@ -15,8 +16,6 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
-
-from stepscope.profiler._log import guarded, logger
 
 _OPTIONS = "MS_PROFILER_OPTIONS"
 # Of mindspore.profiler, and ours. DynamicProfilerMonitor stays: it uses these.
@@ -35,17 +34,24 @@ _HOLDERS_BELOW = "mindspore.profiler.dynamic_profile."
 
 def replace_profiler() -> None:
     """Now if MindSpore is imported, else as soon as it is. Never raises."""
-    with guarded("replace_profiler"):
-        if "mindspore" in sys.modules:
-            _replace()
-        elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-            sys.meta_path.insert(0, _Finder())
+    if "mindspore" in sys.modules:
+        _replace()
+    elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
 
 
 def _replace() -> None:
+    from stepscope.profiler._log import guarded
+
+    with guarded("replace_profiler"):
+        _swap()
+
+
+def _swap() -> None:
     import mindspore.profiler as theirs
 
     from stepscope import profiler as ours
+    from stepscope.profiler._log import logger
 
     swaps: dict[int, object] = {}
     for name in _NAMES:
@@ -90,12 +96,11 @@ class _Loader(importlib.abc.Loader):
         finally:
             if options is not None:
                 os.environ[_OPTIONS] = options
-        with guarded("replace_profiler"):
-            _replace()
-            if options is not None:
-                from stepscope.profiler import EnvProfiler
+        _replace()
+        if options is not None:
+            from stepscope.profiler import EnvProfiler
 
-                EnvProfiler.start()
+            EnvProfiler.start()
 
     def __getattr__(self, name: str) -> Any:
         # Some ask a module's loader for its source or data.

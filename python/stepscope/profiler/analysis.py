@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from stepscope.profiler import outer
 from stepscope.profiler._checks import boolean
 from stepscope.profiler._log import logger
 
@@ -72,7 +73,7 @@ class Analyses:
             logger.info("%s is recorded; this installation cannot analyse it", directory)
             return
         environment = {**os.environ, "PYTHONSAFEPATH": "1"}
-        for name in ("STEPSCOPE_OPTIONS", "MS_PROFILER_OPTIONS"):
+        for name in ("STEPSCOPE_OPTIONS", "MS_PROFILER_OPTIONS", outer.VARIABLE):
             environment.pop(name, None)  # it must not record itself
         process = subprocess.Popen(
             [sys.executable, "-c", _PROGRAM, str(directory), json.dumps(asdict(choices))],

@@ -16,6 +16,9 @@ class FrameworkSource(Protocol):
     def honours(self) -> frozenset[str]:
         """Names of the parameters that need this source."""
 
+    def costs(self, parameters: Parameters) -> str:
+        """What it will add to the program, in words."""
+
     def prepare(self) -> None:
         """Does what takes long, before anything is recorded."""
 
@@ -54,6 +57,10 @@ class Frameworks:
     @property
     def honours(self) -> frozenset[str]:
         return frozenset().union(*(source.honours for source in self._sources))
+
+    @property
+    def costs(self) -> list[str]:
+        return [source.costs(self._parameters) for source in self._sources]
 
     def prepare(self) -> None:
         for source in self._sources:

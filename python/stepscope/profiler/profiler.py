@@ -126,7 +126,7 @@ class Profiler(Session):
                     self._schedule_text,
                 )
             self._leave()
-        elif not self._recorder.recorded:
+        elif not self._recorder.recorded and not self._recorder.has_joined:
             logger.warning("Profiler.analyse(): recording has not been initialized, see start()")
 
     def _may_stop(self) -> bool:

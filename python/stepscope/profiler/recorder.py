@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stepscope.profiler import devices
 from stepscope.profiler._log import Once, guarded, logger
@@ -13,8 +13,10 @@ from stepscope.profiler.frameworks import Frameworks
 from stepscope.profiler.handlers import TraceHandler, call_trace_ready
 from stepscope.profiler.metadata import Metadata
 from stepscope.profiler.mstx import mstx
+from stepscope.profiler.outer import outer_run
 from stepscope.profiler.parameters import Parameters, plain
 from stepscope.profiler.run_directory import check_path
+from stepscope.profiler.step_times import StepTimes
 
 if TYPE_CHECKING:
     from stepscope.profiler.session import Session
@@ -22,9 +24,12 @@ if TYPE_CHECKING:
 
 
 class Recorder:
-    def __init__(self, parameters: Parameters, once: Once) -> None:
+    def __init__(self, parameters: Parameters, once: Once, times: StepTimes) -> None:
         self._parameters = parameters
         self._once = once
+        self._times = times
+        self._outer: Path | None = None
+        self._last: Window | None = None
         self._output = check_path(parameters.output_path)
         self._handler = parameters.on_trace_ready
         self.metadata = Metadata()
@@ -32,9 +37,45 @@ class Recorder:
         #: windows that are complete and have not been analysed
         self.recorded: list[Path] = []
         self.has_recorded = False
+        #: of the last window that is complete, or is being handed over
+        self.last_path: Path | None = None
         self.delivering = False
         #: the window holds nothing, and is to be removed
         self.is_idle = False
+
+    @property
+    def has_joined(self) -> bool:
+        """Whether windows went into the recording of another."""
+        return self._outer is not None and self.has_recorded
+
+    def look_around(self, name: str) -> None:
+        """Finds out whether the process is being recorded from outside."""
+        self._outer = outer_run()
+        if self._outer:
+            self._once.log(
+                logging.INFO,
+                f"stepscope record is recording this process into {self._outer}: {name} joins it, "
+                "its windows are noted there, and no run directory of its own is made",
+            )
+
+    def step(self, number: int) -> None:
+        """Marks the beginning of a step, also outside of windows where something else records."""
+        if self.window:
+            self.window.step(number)
+        elif self._outer:
+            _record().step(number)
+
+    def leave(self) -> None:
+        """The profiler has been stopped."""
+        if self._outer:
+            _record().end_step()
+        self._complete_last()
+
+    def _complete_last(self) -> None:
+        """Steps that were not recorded may have come behind the last window only."""
+        last, self._last = self._last, None
+        if last:
+            last.add_step_times(self._times.figures())
 
     def prepare(self) -> None:
         import stepscope.profiler.window  # noqa: F401, the collector's library comes with it
@@ -42,13 +83,19 @@ class Recorder:
         Frameworks(self._parameters).prepare()
 
     def start(self) -> None:
+        from stepscope.profiler.joined import JoinedWindow
         from stepscope.profiler.window import Window
 
         self.window = None
         self.is_idle = False
-        handler = self._handler
-        worker = handler.worker if isinstance(handler, TraceHandler) else None
-        self.window = Window(self._output, worker, self._parameters, self.metadata)
+        self._complete_last()
+        self._times.window_begins()
+        if self._outer:
+            self.window = JoinedWindow(self._outer, self._parameters, self.metadata)
+        else:
+            handler = self._handler
+            worker = handler.worker if isinstance(handler, TraceHandler) else None
+            self.window = Window(self._output, worker, self._parameters, self.metadata)
         for name, reason in self.window.not_honoured.items():
             self._once.log(logging.WARNING, f"{name} has no effect: {reason}")
         mstx.open(self._parameters)
@@ -58,7 +105,7 @@ class Recorder:
             return
         mstx.close()
         with guarded("stop"):
-            self.window.stop()
+            self.window.stop(self._times.figures())
         if devices.records_nothing(self._parameters, devices.present()):
             self._once.log(
                 logging.WARNING,
@@ -70,14 +117,16 @@ class Recorder:
         if not self.window:
             return
         if self.is_idle:
-            logger.info("%s is removed: the loop ended as it was opened", self.window.path)
             self.window.discard()
             self.window = None
             return
         with guarded("finalise"):
             self.window.finalise()
-            self.recorded.append(self.window.path)
+            self._last = self.window
+            self.last_path = self.window.path
             self.has_recorded = True
+            if not self._outer:  # that one is complete when the program ends
+                self.recorded.append(self.window.path)
 
     def deliver(self, profiler: Session) -> None:
         if self.window and self._handler:
@@ -91,6 +140,9 @@ class Recorder:
         self.window = None
 
     def analyse(self, choices: Choices, in_background: bool) -> None:
+        if self.has_joined:
+            text = f"{self._outer} is still being recorded: it is analysed when it is opened"
+            self._once.log(logging.INFO, text)
         directories, self.recorded = self.recorded, []
         if not in_background:
             Analyses().run(directories, choices)
@@ -104,3 +156,9 @@ class Recorder:
             self.window.add_metadata(key)
         elif self.has_recorded:
             logger.warning("the run is complete: metadata %r will be in the next one only", key)
+
+
+def _record() -> Any:
+    from stepscope import _record
+
+    return _record

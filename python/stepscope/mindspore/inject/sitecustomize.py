@@ -18,7 +18,13 @@ def _replace_profiler() -> None:
 
         replace_profiler()
     except Exception as error:
-        print(f"stepscope: mindspore.profiler is not replaced: {error}", file=sys.stderr)
+        # Programs without MindSpore have nothing to replace.
+        if PathFinder.find_spec("mindspore"):
+            print(
+                f"stepscope: mindspore.profiler is not replaced: {error}. Install the package "
+                f"stepscope for {sys.executable}",
+                file=sys.stderr,
+            )
     finally:
         os.environ.update(kept)
 
