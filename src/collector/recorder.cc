@@ -165,8 +165,8 @@ void Recorder::run() {
     adopt_new_sources();
     drain();
     const int64_t now_ns = monotonic_ns();
-    if (chunk_.bytes() < kFlushAtBytes && now_ns - flushed_ns < kFlushEveryNs &&
-        !sources_wait() && asked == flushes_done_)
+    if (chunk_.bytes() < kFlushAtBytes && now_ns - flushed_ns < kFlushEveryNs && !sources_wait() &&
+        asked == flushes_done_)
       continue;
     collect();
     flush();

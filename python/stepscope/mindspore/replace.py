@@ -1,10 +1,8 @@
 """Puts Stepscope's profiler in the place of ``mindspore.profiler``, for unchanged programs.
 
 ``stepscope record -- python train.py`` has the folder ``inject`` beside this file on PYTHONPATH;
-its sitecustomize calls ``replace_profiler`` before the program's first line. MindSpore's names then
-mean ours wherever they are imported from, MindSpore's own modules included. Nothing of MindSpore is
-imported here, nor anything of stepscope.profiler, which takes longer than Python's own start: a
-program that never imports MindSpore pays nothing.
+its sitecustomize comes here when the program imports MindSpore. MindSpore's names then mean ours
+wherever they are imported from, MindSpore's own modules included.
 """
 
 from __future__ import annotations
@@ -33,11 +31,22 @@ _HOLDERS_BELOW = "mindspore.profiler.dynamic_profile."
 
 
 def replace_profiler() -> None:
-    """Now if MindSpore is imported, else as soon as it is. Never raises."""
+    """Now if MindSpore is imported, else as soon as it is. Never raises. Imports neither MindSpore
+    nor stepscope.profiler before."""
     if "mindspore" in sys.modules:
         _replace()
     elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
+
+
+def find_mindspore(
+    path: Sequence[str] | None, target: ModuleType | None = None
+) -> importlib.machinery.ModuleSpec | None:
+    """MindSpore, for an import under way; its profiler is replaced when that is done."""
+    spec = importlib.machinery.PathFinder.find_spec("mindspore", path, target)
+    if spec and spec.loader:
+        spec.loader = _Loader(spec.loader)
+    return spec
 
 
 def _replace() -> None:
@@ -74,10 +83,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         if name != "mindspore":
             return None
         sys.meta_path.remove(self)
-        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
-        if spec and spec.loader:
-            spec.loader = _Loader(spec.loader)
-        return spec
+        return find_mindspore(path, target)
 
 
 class _Loader(importlib.abc.Loader):
@@ -97,7 +103,7 @@ class _Loader(importlib.abc.Loader):
             if options is not None:
                 os.environ[_OPTIONS] = options
         _replace()
-        if options is not None:
+        if any(os.environ.get(name) for name in ("STEPSCOPE_OPTIONS", _OPTIONS)):
             from stepscope.profiler import EnvProfiler
 
             EnvProfiler.start()

@@ -17,7 +17,7 @@ from stepscope.profiler.run_directory import JoinedDirectory
 from stepscope.profiler.window import Window
 
 # What the command line of `stepscope record` decides.
-_OUTER = ("max_host_mb", "max_disk_gb", "min_free_gb", "output_path")
+_OUTER = ("max_host_mb", "max_disk_gb", "min_free_gb")
 
 
 class JoinedWindow(Window):
@@ -30,7 +30,7 @@ class JoinedWindow(Window):
                 self.not_honoured[name] = "the recording of `stepscope record` has its own"
         self._directory = JoinedDirectory(run)
         self.path = run
-        self._began_ns = time.time_ns()
+        self.began_ns = time.time_ns()
         self._recording = _record.Recording.join(self._options(sources))
         self._start_frameworks()
         self._stopped = False
@@ -57,9 +57,13 @@ class JoinedWindow(Window):
 
     def _note_end(self) -> None:
         about = {
-            "began_ns": self._began_ns,
+            "began_ns": self.began_ns,
             "ended_ns": time.time_ns(),
-            "parameters": self._parameters.effective(),
+            "asked_for": {
+                name: value
+                for name, value in self._parameters.effective().items()
+                if name in self._parameters.asked
+            },
             "step_times": self._step_times,
         }
         self._recording.add_metadata("profiler_window", json.dumps(about))

@@ -39,6 +39,8 @@ class Recorder:
         self.has_recorded = False
         #: of the last window that is complete, or is being handed over
         self.last_path: Path | None = None
+        #: when it began; 0 where the run holds nothing before
+        self.last_began_ns = 0
         self.delivering = False
         #: the window holds nothing, and is to be removed
         self.is_idle = False
@@ -65,10 +67,14 @@ class Recorder:
         elif self._outer:
             _record().step(number)
 
-    def leave(self) -> None:
-        """The profiler has been stopped."""
+    def end_step(self) -> None:
+        """Ends the step that is open outside of windows; a window ends its own."""
         if self._outer:
             _record().end_step()
+
+    def leave(self) -> None:
+        """The profiler has been stopped."""
+        self.end_step()
         self._complete_last()
 
     def _complete_last(self) -> None:
@@ -124,6 +130,7 @@ class Recorder:
             self.window.finalise()
             self._last = self.window
             self.last_path = self.window.path
+            self.last_began_ns = self.window.began_ns
             self.has_recorded = True
             if not self._outer:  # that one is complete when the program ends
                 self.recorded.append(self.window.path)

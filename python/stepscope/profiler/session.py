@@ -82,6 +82,8 @@ class Session:
                 transition: Transition = ()  # as the table has it, without looking
             else:
                 transition = TRANSITIONS[before, self.current_action]
+                if transition:
+                    self._recorder.end_step()  # what we do is no part of a step
                 self._go(transition)
             self._recorder.step(self.step_num)
             self._idle.step_begins(opened_window=Do.START in transition)

@@ -17,13 +17,16 @@ from stepscope.profiler.frameworks import Frameworks
 from stepscope.profiler.metadata import Metadata
 from stepscope.profiler.parameters import Parameters
 from stepscope.profiler.ranks import find_place
-from stepscope.profiler.run_directory import RAW_FOLDER, RunDirectory
+from stepscope.profiler.run_directory import RAW_FOLDER, JoinedDirectory, RunDirectory
 
 _NOT_KNOWN = "not known"
 
 
 class Window:
     """Records from construction to ``stop``, into a run directory of its own."""
+
+    #: where in its run it begins, in nanoseconds since 1970; 0: with it
+    began_ns = 0
 
     def __init__(
         self, parent: Path, worker: str | None, parameters: Parameters, metadata: Metadata
@@ -33,7 +36,7 @@ class Window:
                 "this process is being recorded already, by another profiler; stop that one first"
             )
         sources = self._look(parameters, metadata)
-        self._directory = RunDirectory(parent, worker)
+        self._directory: JoinedDirectory = RunDirectory(parent, worker)
         self.path = self._directory.path
         try:
             # Written now as well as at the end: a killed program leaves a run that can be read.

@@ -103,7 +103,7 @@ class profile(Session):  # noqa: N801, torch's name
             if value:
                 logger.warning("key_averages: %s has no effect", name)
         with guarded("profile.key_averages"), self._open() as run:
-            return key_averages(run, group_by_input_shape)
+            return key_averages(run, group_by_input_shape, self._recorder.last_began_ns)
         return KeyAverages()
 
     @property

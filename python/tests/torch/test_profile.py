@@ -7,7 +7,7 @@ import json
 import pathlib
 import subprocess
 import sys
-from typing import Any
+from typing import Any, Callable
 
 import pytest
 import stepscope
@@ -172,3 +172,32 @@ def test_the_generic_profiler_records_operators_too(trainer: Any) -> None:
         shapes = run.query("select input_shapes from ops where name = 'aten::relu'")
         assert list(shapes["input_shapes"]) == ["[[3,8]]"]
         assert "not_honoured" not in {finding.code for finding in run.quality}
+
+
+def test_inside_of_stepscope_record_it_joins(
+    record_program: Callable[..., str], tmp_path: pathlib.Path
+) -> None:
+    program = PROGRAM.replace("from torch.profiler import", "from stepscope.torch import")
+    said = record_program("-c", program)
+    assert "aten::addmm" in said, "the table of the last window"
+    assert len(list(tmp_path.glob("traces/*.pt.trace.json.gz"))) == 2
+    assert not list(tmp_path.glob("traces/*_ascend_ms"))
+    with stepscope.open(tmp_path / "runs") as run:
+        steps = run.query("select step from steps where step < 9 order by step")["step"].tolist()
+        assert steps == list(range(9))
+        with_operators = run.query(
+            "select step, count(*) as n from ops where name = 'aten::linear' group by step "
+            "order by step"
+        )
+        assert with_operators["step"].tolist() == [2, 3, 6, 7], "the windows that it chose"
+        assert with_operators["n"].tolist() == [1, 1, 1, 1]
+        names = run.query("select count(*) as n from slices where name = 'train'")["n"].tolist()
+        assert names == [4]
+
+
+def test_averages_are_of_the_last_window(record_program: Callable[..., str]) -> None:
+    program = PROGRAM.replace("from torch.profiler import", "from stepscope.torch import")
+    program += """
+print("calls", {row.key: row.count for row in prof.key_averages()}["aten::linear"])
+"""
+    assert "calls 2" in record_program("-c", program)
