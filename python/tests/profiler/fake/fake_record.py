@@ -109,6 +109,27 @@ def counter(name: str, value: float) -> None:
     _note(f"counter {name} {value}")
 
 
+USER = 0
+_names: list[str] = []
+
+
+def name(text: str) -> int:
+    _names.append(text)
+    return len(_names) - 1
+
+
+def now() -> int:
+    return 1
+
+
+def end_range(start: int, kind: int, name: int) -> None:
+    _note(f"range {_names[name]}")
+
+
+def end_range_elsewhere(start: int, name: int, about: str) -> None:
+    _note(f"range {_names[name]} {about}")
+
+
 class record_function:  # noqa: N801
     def __init__(self, name: str) -> None:
         self._name = name
