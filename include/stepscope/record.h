@@ -113,6 +113,10 @@ typedef struct {
 // Opens a recording in `folder`, which must exist. Returns 0, or -1 when it cannot;
 // stepscope_last_error() then has the sentence, until this thread's next failure.
 STEPSCOPE_API int stepscope_start(const char* folder, const stepscope_options* options);
+// What a start with the same options takes time for, done before: memory is made ready, the GPU
+// vendor's library loaded. Until then, or until it is undone, some memory of the budget is taken.
+STEPSCOPE_API void stepscope_prepare(const stepscope_options* options);
+STEPSCOPE_API void stepscope_unprepare(void);
 // Starts a recording if the environment asks for one, as `stepscope record` makes it:
 // STEPSCOPE_OUTPUT is where the run's folder goes, STEPSCOPE_TIER the gpu_tier in words. `with_gpu`
 // is 1 when the program uses CUDA by now; a recording that runs already gets the GPU added then.

@@ -38,22 +38,31 @@ nb::dict dict_in(const nb::dict& options, const char* key) {
   return found;
 }
 
+nb::dict parsed(const std::string& json) {
+  return nb::cast<nb::dict>(nb::module_::import_("json").attr("loads")(json));
+}
+
+stepscope_options chosen_in(const nb::dict& options) {
+  const nb::dict sources = dict_in(options, "sources");
+  stepscope_options chosen{};
+  chosen.size = sizeof chosen;
+  chosen.rank = options.contains("rank") ? nb::cast<int64_t>(options["rank"]) : 0;
+  chosen.max_host_mb = number_in(options, "max_host_mb");
+  chosen.max_disk_mb = number_in(options, "max_disk_gb", 1024);
+  chosen.min_free_mb = number_in(options, "min_free_gb", 1024);
+  chosen.ring_kb = number_in(options, "ring_kb");
+  chosen.system_interval_ms = number_in(dict_in(sources, "system"), "interval_ms");
+  chosen.gpu_tier = number_in(dict_in(sources, "gpu"), "tier");
+  return chosen;
+}
+
 // One recording into one folder, or a part of the one that runs. After the constructor nothing
 // raises.
 class Recording {
  public:
   Recording(const std::string& folder, const std::string& options_json) {
     const nb::dict options = parsed(options_json);
-    const nb::dict sources = dict_in(options, "sources");
-    stepscope_options chosen{};
-    chosen.size = sizeof chosen;
-    chosen.rank = options.contains("rank") ? nb::cast<int64_t>(options["rank"]) : 0;
-    chosen.max_host_mb = number_in(options, "max_host_mb");
-    chosen.max_disk_mb = number_in(options, "max_disk_gb", 1024);
-    chosen.min_free_mb = number_in(options, "min_free_gb", 1024);
-    chosen.ring_kb = number_in(options, "ring_kb");
-    chosen.system_interval_ms = number_in(dict_in(sources, "system"), "interval_ms");
-    chosen.gpu_tier = number_in(dict_in(sources, "gpu"), "tier");
+    const stepscope_options chosen = chosen_in(options);
     int failed = 0;
     {
       const nb::gil_scoped_release release;
@@ -97,10 +106,6 @@ class Recording {
 
  private:
   Recording() = default;
-
-  static nb::dict parsed(const std::string& json) {
-    return nb::cast<nb::dict>(nb::module_::import_("json").attr("loads")(json));
-  }
 
   void begin(const nb::dict& options) {
     const nb::dict sources = dict_in(options, "sources");
@@ -171,6 +176,15 @@ NB_MODULE(_record, module) {
       .def("__call__", [](nb::handle_t<Range> self, const nb::object& function) {
         return nb::module_::import_("stepscope._decorate").attr("recorded")(self, function);
       });
+  module.def(
+      "prepare",
+      [](const std::string& options_json) {
+        const stepscope_options chosen = chosen_in(parsed(options_json));
+        const nb::gil_scoped_release release;
+        stepscope_prepare(&chosen);
+      },
+      "options"_a = "{}");
+  module.def("unprepare", &stepscope_unprepare);
   module.def("outer_folder", [] { return std::string(stepscope_outer_folder()); });
   module.def("flush", [] {
     const nb::gil_scoped_release release;

@@ -59,18 +59,32 @@ void stop_before_the_driver_ends() {
   (void)kRegistered;
 }
 
-int start(const char* folder, const stepscope_options* options, bool from_environment) {
+stepscope_options complete(const stepscope_options* options) {
   stepscope_options chosen{};
   // An older caller knows fewer fields.
   if (options != nullptr) std::memcpy(&chosen, options, std::min(options->size, sizeof chosen));
+  return chosen;
+}
+
+stepscope::RecorderOptions recorder_options(const stepscope_options& chosen) {
   stepscope::RecorderOptions recorder;
-  recorder.folder = folder;
-  recorder.from_environment = from_environment;
   recorder.rank = chosen.rank;
   recorder.max_host_bytes = or_default(chosen.max_host_mb, recorder.max_host_bytes >> 20) << 20;
   recorder.max_disk_bytes = or_default(chosen.max_disk_mb, recorder.max_disk_bytes >> 20) << 20;
   recorder.min_free_bytes = or_default(chosen.min_free_mb, recorder.min_free_bytes >> 20) << 20;
   recorder.ring_bytes = or_default(chosen.ring_kb, recorder.ring_bytes >> 10) << 10;
+  if (chosen.gpu_tier > 0) {
+    const cupti::CuptiOptions gpu = gpu_options(chosen.gpu_tier, recorder.max_host_bytes);
+    recorder.source_bytes += gpu.buffers_most * gpu.buffer_bytes;
+  }
+  return recorder;
+}
+
+int start(const char* folder, const stepscope_options* options, bool from_environment) {
+  const stepscope_options chosen = complete(options);
+  stepscope::RecorderOptions recorder = recorder_options(chosen);
+  recorder.folder = folder;
+  recorder.from_environment = from_environment;
   Sources sources;
   if (chosen.system_interval_ms > 0) {
     sources.push_back(std::make_unique<stepscope::SystemSource>(
@@ -79,11 +93,8 @@ int start(const char* folder, const stepscope_options* options, bool from_enviro
   // Costs nothing until a window is handed over.
   sources.push_back(
       std::make_unique<stepscope::MindsporeSource>(Process::instance().mindspore_inbox()));
-  if (chosen.gpu_tier > 0) {
-    const cupti::CuptiOptions gpu = gpu_options(chosen.gpu_tier, recorder.max_host_bytes);
-    recorder.source_bytes += gpu.buffers_most * gpu.buffer_bytes;
-    sources.push_back(gpu_source(gpu));
-  }
+  if (chosen.gpu_tier > 0)
+    sources.push_back(gpu_source(gpu_options(chosen.gpu_tier, recorder.max_host_bytes)));
   const stepscope::Status started =
       Process::instance().start(std::move(recorder), std::move(sources));
   if (!started) return fail(started.error().message());
@@ -98,6 +109,15 @@ int stepscope_start(const char* folder, const stepscope_options* options) try {
 } catch (const std::exception& failure) {
   return fail(std::string("cannot start recording: ") + failure.what());
 }
+
+void stepscope_prepare(const stepscope_options* options) try {
+  const stepscope_options chosen = complete(options);
+  Process::instance().prepare(recorder_options(chosen));
+  if (chosen.gpu_tier > 0) cupti::CuptiLibrary::open();
+} catch (const std::exception&) {  // NOLINT: start() says what is wrong
+}
+
+void stepscope_unprepare(void) { Process::instance().unprepare(); }
 
 int stepscope_start_from_environment(int with_gpu) try {
   auto request = stepscope::read_environment();

@@ -224,6 +224,32 @@ TEST_F(Collector, ASecondRecordingIsRefused) {
   EXPECT_EQ(stop().ranges.size(), 1u);
 }
 
+TEST_F(Collector, WhatWasPreparedIsUsedOrGivenBack) {
+  const auto resident_kb = [] {
+    std::ifstream file("/proc/self/statm");
+    int64_t all = 0;
+    int64_t resident = 0;
+    file >> all >> resident;
+    return resident * ::sysconf(_SC_PAGESIZE) / 1024;
+  };
+  stepscope_unprepare();
+  const int64_t before = resident_kb();
+  stepscope_prepare(nullptr);
+  EXPECT_GT(resident_kb(), before + 8 * 1024) << "rings for some threads are there";
+  stepscope_unprepare();
+  EXPECT_LT(resident_kb(), before + 4 * 1024);
+  stepscope_prepare(nullptr);
+  start();
+  {
+    STEPSCOPE_SCOPE("prepared");
+  }
+  stepscope_prepare(nullptr);
+  stepscope_unprepare();  // neither touches what records
+  const ReadBack run = stop();
+  ASSERT_EQ(run.ranges.size(), 1u);
+  EXPECT_EQ(run.ranges[0].name, "prepared");
+}
+
 TEST_F(Collector, AFlushLeavesAFileThatHoldsEverything) {
   EXPECT_NE(stepscope_flush(), 0) << "nothing records";
   start();

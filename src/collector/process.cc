@@ -10,6 +10,9 @@
 namespace stepscope {
 namespace {
 
+// A reading of the clocks that is older says too little about them now: calendars are slewed.
+constexpr int64_t kLatestPreparationNs = 10'000'000'000;
+
 pthread_key_t thread_end_key;
 
 void thread_ends(void* ring) {
@@ -38,11 +41,28 @@ Status Process::start(RecorderOptions options, std::vector<std::unique_ptr<Sourc
     return Error{ErrorCode::kUnsupported, "cannot start recording", options.folder,
                  "this process is recording already", "stop the other recording first"};
   }
+  if (prepared_ && monotonic_ns() - prepared_->monotonic_ns < kLatestPreparationNs)
+    options.earlier_clock = prepared_;
+  prepared_.reset();
   auto recorder = Recorder::start(std::move(options), names_, rings_, bell_, std::move(sources));
   if (!recorder) return std::move(recorder.error());
   recorder_ = std::move(*recorder);
   __atomic_store_n(&stepscope_recording, 1, __ATOMIC_RELEASE);
   return {};
+}
+
+void Process::prepare(const RecorderOptions& options) {
+  const std::lock_guard lock(mutex_);
+  if (recorder_ != nullptr) return;
+  Recorder::prepare(options, rings_);
+  prepared_ = sample_clocks();
+}
+
+void Process::unprepare() {
+  const std::lock_guard lock(mutex_);
+  if (recorder_ != nullptr || !prepared_) return;
+  rings_.give_memory_back();
+  prepared_.reset();
 }
 
 std::optional<RecordingStatistics> Process::stop() {

@@ -24,6 +24,10 @@ class Process {
   static Process& instance();
 
   Status start(RecorderOptions options, std::vector<std::unique_ptr<Source>> sources);
+  // What start() with these options takes time for, done before; unprepare() undoes it. Both do
+  // nothing while something records.
+  void prepare(const RecorderOptions& options);
+  void unprepare();
   // Nothing when nothing was recording.
   std::optional<RecordingStatistics> stop();
   bool recording();
@@ -50,6 +54,7 @@ class Process {
   MindsporeInbox mindspore_inbox_;
   std::mutex mutex_;
   WriterBell bell_;
+  std::optional<ClockSample> prepared_;
   std::shared_ptr<Recorder> recorder_;  // shared with those who wait for it to flush
 };
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -58,6 +59,8 @@ struct RecorderOptions {
   uint64_t ring_bytes = 4ull << 20;
   uint64_t source_bytes = 0;  // what the sources may take of max_host_bytes
   bool from_environment = false;
+  // A reading of the clocks some time before the start; saves waiting for a second one.
+  std::optional<ClockSample> earlier_clock;
   // Notes that go into the file first: name and JSON.
   std::vector<std::pair<std::string, std::string>> notes;
 };
@@ -76,6 +79,8 @@ struct RecordingStatistics {
 
 class Recorder {
  public:
+  // What start() would take time for and can be done before: memory for the rings.
+  static void prepare(const RecorderOptions& options, RingRegistry& rings);
   static Result<std::unique_ptr<Recorder>> start(RecorderOptions options, NameTable& names,
                                                  RingRegistry& rings, WriterBell& bell,
                                                  std::vector<std::unique_ptr<Source>> sources);

@@ -19,8 +19,11 @@ class FrameworkSource(Protocol):
     def costs(self, parameters: Parameters) -> str:
         """What it will add to the program, in words."""
 
-    def prepare(self) -> None:
+    def prepare(self, parameters: Parameters) -> None:
         """Does what takes long, before anything is recorded."""
+
+    def unprepare(self) -> None:
+        """Undoes that where nothing was recorded after all."""
 
     def start(self, parameters: Parameters, folder: Path) -> dict[str, str]:
         """Called when recording into ``folder`` has begun. Returns what will be missing, with the
@@ -65,7 +68,12 @@ class Frameworks:
     def prepare(self) -> None:
         for source in self._sources:
             with guarded(f"{type(source).__name__}.prepare"):
-                source.prepare()
+                source.prepare(self._parameters)
+
+    def unprepare(self) -> None:
+        for source in self._sources:
+            with guarded(f"{type(source).__name__}.unprepare"):
+                source.unprepare()
 
     def start(self, folder: Path) -> dict[str, str]:
         missing: dict[str, str] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ class Recorder:
         self._times = times
         self._outer: Path | None = None
         self._last: Window | None = None
+        self._prepared: Frameworks | None = None
         self._output = check_path(parameters.output_path)
         self._handler = parameters.on_trace_ready
         self.metadata = Metadata()
@@ -84,15 +86,19 @@ class Recorder:
             last.add_step_times(self._times.figures())
 
     def prepare(self) -> None:
-        import stepscope.profiler.window  # noqa: F401, the collector's library comes with it
+        import stepscope.profiler.window  # noqa: F401, START is quicker then
 
-        Frameworks(self._parameters).prepare()
+        if not self._outer:
+            sources = devices.sources(self._parameters, devices.present())
+            _record().prepare(json.dumps({**self._parameters.budget, "sources": sources}))
+        self._prepared = Frameworks(self._parameters)
+        self._prepared.prepare()
 
     def start(self) -> None:
         from stepscope.profiler.joined import JoinedWindow
         from stepscope.profiler.window import Window
 
-        self.window = None
+        self.window = self._prepared = None
         self.is_idle = False
         self._complete_last()
         self._times.window_begins()
@@ -145,6 +151,10 @@ class Recorder:
 
     def clear(self) -> None:
         self.window = None
+        prepared, self._prepared = self._prepared, None
+        if prepared:  # for a window that did not come
+            prepared.unprepare()
+            _record().unprepare()
 
     def analyse(self, choices: Choices, in_background: bool) -> None:
         if self.has_joined:

@@ -75,7 +75,11 @@ class Session:
                 self._once.log(logging.ERROR, text)
                 return
             self._stepped = True
-            self._times.add(self._idle.step_ends(), recorded=self._recorder.window is not None)
+            self._times.add(
+                self._idle.step_ends(),
+                recorded=self._recorder.window is not None,
+                warm_up=self.current_action is ProfilerAction.WARM_UP,
+            )
             before, self.step_num = self.current_action, self.step_num + 1
             self.current_action = self._action()
             if before is self.current_action is ProfilerAction.RECORD:

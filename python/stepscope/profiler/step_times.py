@@ -10,17 +10,18 @@ _MOST = 1000
 
 
 class StepTimes:
-    """The first step is left out: it is the one that compiles, allocates and loads."""
+    """The first step is left out: it is the one that compiles, allocates and loads. So are those of
+    a warm-up, in which the recorder learns."""
 
     def __init__(self) -> None:
         self._recorded: deque[float] = deque(maxlen=_MOST)
         self._others: deque[float] = deque(maxlen=_MOST)
         self._is_first = True
 
-    def add(self, seconds: float, recorded: bool) -> None:
+    def add(self, seconds: float, recorded: bool, warm_up: bool = False) -> None:
         if self._is_first:
             self._is_first = False
-        else:
+        elif not warm_up:
             (self._recorded if recorded else self._others).append(seconds)
 
     def window_begins(self) -> None:

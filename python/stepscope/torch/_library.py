@@ -26,6 +26,11 @@ class Library:
         self.start = self._calls.stepscope_torch_start
         self.start.argtypes = [number]
         self.stop = self._calls.stepscope_torch_stop
+        self.warm_up = self._calls.stepscope_torch_warm_up
+        self.warm_up.argtypes = [number]
+        self.warm_up.restype = None
+        self.end_warm_up = self._calls.stepscope_torch_end_warm_up
+        self.end_warm_up.restype = None
         self.enter_module = self._calls.stepscope_torch_enter_module
         self.leave_module = self._calls.stepscope_torch_leave_module
         for call in (self.enter_module, self.leave_module):

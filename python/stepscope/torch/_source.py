@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 from stepscope.profiler._log import logger
@@ -29,12 +30,17 @@ class TorchSource:
         rich = parameters.record_shapes or parameters.profile_memory
         return f"{'0.3 to 0.8' if rich else '0.2 to 0.4'} µs for each operator of PyTorch"
 
-    def prepare(self) -> None:
-        """Builds or loads the library, so that the first recorded step does not wait for it."""
+    def prepare(self, parameters: Parameters) -> None:
+        """Builds or loads the library and lets it learn the names and shapes of the steps to come,
+        so that the first recorded step does not wait for it."""
         try:
-            load()
+            load().warm_up(SHAPES * parameters.record_shapes)
         except BuildError:
             _itt.wake()  # start() says what is missing then
+
+    def unprepare(self) -> None:
+        with contextlib.suppress(BuildError):
+            load().end_warm_up()
 
     def start(self, parameters: Parameters, folder: Path) -> dict[str, str]:
         """Begins; returns what was asked for and will be missing, with the reason."""

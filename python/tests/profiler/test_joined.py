@@ -66,7 +66,7 @@ def test_steps_ranges_and_windows_are_in_the_outer_run(
     first, second = about["windows"]
     assert first["ended_ns"] <= second["began_ns"]
     assert first["step_times"]["with_recording"]["steps"] == 2
-    assert second["step_times"]["without_recording"]["steps"] >= 3
+    assert second["step_times"]["without_recording"]["steps"] == 1
     assert about["metadata"]["model"] == "small"
     written = json.loads((the_run(tmp_path) / "profiler_info_0.json").read_text())
     assert written["profiler_parameters"]["schedule"]["active"] == 2

@@ -51,6 +51,17 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
   return owner;
 }
 
+// Before a recording: fills the caches with what the program's steps are made of.
+template <bool kWithShapes>
+std::unique_ptr<at::ObserverContext> learn(const at::RecordFunction& function) {
+  ThreadState* const thread = thread_state != nullptr ? thread_state : make_thread_state();
+  if (thread == nullptr) return nullptr;
+  if (stepscope_thread.ring == nullptr) stepscope_make_room();
+  thread->names.id(function.name());
+  if constexpr (kWithShapes) thread->inputs_id(function);
+  return nullptr;
+}
+
 // Asynchronous work (a collective of gloo) ends on another thread and is kept there: this thread
 // may write to its own ring only.
 uint32_t other_thread_args(const OpenRange& range) {
@@ -93,13 +104,26 @@ at::RecordFunctionCallback callback(uint32_t wishes) {
   return chosen;
 }
 
+at::RecordFunctionCallback learner(uint32_t wishes) {
+  const bool shapes = (wishes & kShapes) != 0;
+  at::RecordFunctionCallback chosen(shapes ? learn<true> : learn<false>);
+  chosen.needsInputs(shapes);
+  return chosen;
+}
+
 // Of one process. Python calls from one thread at a time; the mutex is for programs that do not.
 struct Recording {
   std::mutex mutex;
   at::CallbackHandle handle = at::INVALID_CALLBACK_HANDLE;
+  at::CallbackHandle warm_up = at::INVALID_CALLBACK_HANDLE;
   uint32_t last = 0;
   bool has_memory = false;
 };
+
+void remove(at::CallbackHandle& handle) {
+  if (handle != at::INVALID_CALLBACK_HANDLE) at::removeCallback(handle);
+  handle = at::INVALID_CALLBACK_HANDLE;
+}
 
 Recording& the_recording() {
   static auto* const recording = new Recording;
@@ -134,6 +158,7 @@ STEPSCOPE_API int stepscope_torch_start(uint32_t wishes) noexcept try {
   Recording& recording = the_recording();
   const std::lock_guard lock(recording.mutex);
   if (recording.handle != at::INVALID_CALLBACK_HANDLE || !stepscope_is_recording()) return -1;
+  remove(recording.warm_up);
   recording.last = recording.last == UINT32_MAX ? 1 : recording.last + 1;
   recording.has_memory = (wishes & kMemory) != 0 && AllocatorEvents::attach();
   current_recording.store(recording.last, std::memory_order_relaxed);
@@ -144,14 +169,32 @@ STEPSCOPE_API int stepscope_torch_start(uint32_t wishes) noexcept try {
   return -1;
 }
 
+// From here to the start of a recording operators are looked at and not recorded: it finds their
+// names and shapes known. Costs about what recording does.
+STEPSCOPE_API void stepscope_torch_warm_up(uint32_t wishes) noexcept try {
+  Recording& recording = the_recording();
+  const std::lock_guard lock(recording.mutex);
+  if (recording.handle != at::INVALID_CALLBACK_HANDLE) return;
+  remove(recording.warm_up);
+  recording.warm_up = at::addGlobalCallback(learner(wishes));
+} catch (const std::exception&) {  // it is a recording's first step then that learns
+}
+
+// Where no recording follows.
+STEPSCOPE_API void stepscope_torch_end_warm_up() noexcept try {
+  Recording& recording = the_recording();
+  const std::lock_guard lock(recording.mutex);
+  remove(recording.warm_up);
+} catch (const std::exception&) {
+}
+
 // Operators cost afterwards what they cost before. 0, or -1 when allocator events could not be
 // taken off this thread (nothing is recorded then either, but the place stays taken).
 STEPSCOPE_API int stepscope_torch_stop() noexcept try {
   Recording& recording = the_recording();
   const std::lock_guard lock(recording.mutex);
   current_recording.store(0, std::memory_order_relaxed);
-  if (recording.handle != at::INVALID_CALLBACK_HANDLE) at::removeCallback(recording.handle);
-  recording.handle = at::INVALID_CALLBACK_HANDLE;
+  remove(recording.handle);
   const bool detached = !recording.has_memory || AllocatorEvents::detach();
   recording.has_memory = false;
   return detached ? 0 : -1;

@@ -76,6 +76,14 @@ class _Part(Recording):
         self._outer.add_metadata(key, json_value)
 
 
+def prepare(options: str = "{}") -> None:
+    pass
+
+
+def unprepare() -> None:
+    pass
+
+
 def is_recording() -> bool:
     return _active is not None
 
