@@ -214,9 +214,7 @@ def test_a_run_keeps_what_was_estimated_and_what_steps_took(
     assert any(text.startswith("recording starts: estimated cost") for text in said)
     measured = next(text for text in said if text.startswith("recorded "))
     assert "with recording (median of 3)" in measured
-    assert "without recording (median of 2)" in measured, (
-        "not the first, nor the warm-up"
-    )
+    assert "without recording (median of 2)" in measured, "not the first, nor the warm-up"
     written = json.loads(next(tmp_path.glob("*/profiler_info_0.json")).read_text())["stepscope"]
     assert written["estimated"].startswith("estimated cost")
     assert written["step_times"]["with_recording"]["median_seconds"] >= 0.003

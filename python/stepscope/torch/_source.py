@@ -54,7 +54,7 @@ class TorchSource:
             self._library = None
             return {"torch": "its callbacks are in use already, or nothing records"}
         if parameters.with_stack or getattr(parameters, "with_modules", False):
-            self._modules = ModuleRanges(self._library)
+            self._modules = ModuleRanges()
             self._modules.start()
         self._steps = OptimizerSteps(self._library)
         self._steps.start()
