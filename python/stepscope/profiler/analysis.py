@@ -1,8 +1,8 @@
 """Makes recorded runs ready to be looked at.
 
-It happens in a process of its own at low priority, so that its memory, its threads and its crashes
-are not those of the training program. Today it imports a run; the files of ASCEND_PROFILER_OUTPUT
-are to come from there as well.
+It happens in a process of its own, so that its memory, its threads and its crashes are not those of
+the training program; at low priority where training does not wait for it. Today it imports a run;
+the files of ASCEND_PROFILER_OUTPUT are to come from there as well.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import json
 import os
 import subprocess
 import sys
-import warnings
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,7 +20,7 @@ from stepscope.profiler import outer
 from stepscope.profiler._checks import boolean
 from stepscope.profiler._log import logger
 
-_PROGRAM = "from stepscope.profiler.analysis import main; main()"
+_PROGRAM = "from stepscope._analyse import main; main()"
 _NICENESS = 10
 
 
@@ -64,7 +63,8 @@ def _consecutive(value: object) -> tuple[int, ...]:
 class Analyses:
     """Analysis processes, started one after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, niceness: int = 0) -> None:
+        self._niceness = niceness
         self._running: list[tuple[Path, subprocess.Popen[str]]] = []
 
     def start(self, directory: Path, choices: Choices) -> None:
@@ -76,13 +76,16 @@ class Analyses:
         for name in ("STEPSCOPE_OPTIONS", "MS_PROFILER_OPTIONS", outer.VARIABLE):
             environment.pop(name, None)  # it must not record itself
         process = subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM, str(directory), json.dumps(asdict(choices))],
+            [
+                sys.executable, "-c", _PROGRAM,
+                str(directory), json.dumps(asdict(choices)), str(self._niceness),
+            ],
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
-        )
+        )  # fmt: skip
         self._running.append((directory, process))
 
     def run(self, directories: Iterable[Path], choices: Choices, at_once: int = 1) -> None:
@@ -113,16 +116,4 @@ class Analyses:
 
 
 #: Those that training does not wait for. They may outlive their profiler, not the program.
-background = Analyses()
-
-
-def main() -> None:
-    """The analysis process: arguments are a run directory and its Choices as JSON."""
-    os.nice(_NICENESS)
-    import stepscope
-
-    warnings.simplefilter("ignore", stepscope.StepscopeWarning)
-    try:
-        stepscope.open(sys.argv[1]).close()
-    except stepscope.StepscopeError as error:
-        sys.exit(str(error))
+background = Analyses(_NICENESS)
