@@ -223,3 +223,25 @@ def test_a_warm_up_records_nothing_and_leaves_nothing(trainer: Any, tmp_path: pa
         trainer.step()  # a loop that ends within the warm-up
     assert prof.run_path is None
     assert load().stop() == 0
+
+
+def test_it_says_what_it_will_cost_and_what_it_did(
+    trainer: Any, tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "stepscope")
+    with profile(
+        schedule=schedule(wait=2, warmup=1, active=3, repeat=1), output_path=str(tmp_path)
+    ) as prof:
+        for _ in range(8):
+            trainer.step()
+            prof.step()
+    said = [record.getMessage() for record in caplog.records]
+    before = next(text for text in said if text.startswith("recording starts"))
+    assert "for each operator of PyTorch" in before
+    after = next(text for text in said if text.startswith("recorded "))
+    assert "with recording (median of 3)" in after
+    assert "without recording (median of 1)" in after
+    with stepscope.open(prof.run_path or "") as run:
+        about = json.loads(run.query("select versions from ranks")["versions"][0])["metadata"]
+    assert "for each operator of PyTorch" in about["estimated"]
+    assert about["step_times"]["with_recording"]["steps"] == 3
