@@ -135,6 +135,10 @@ enum stepscope_npu_data {
 // Opens a recording in `folder`, which must exist. Returns 0, or -1 when it cannot;
 // stepscope_last_error() then has the sentence, until this thread's next failure.
 STEPSCOPE_API int stepscope_start(const char* folder, const stepscope_options* options);
+// What a start with the same options takes time for, done before: memory is made ready, the GPU
+// vendor's library loaded. Until then, or until it is undone, some memory of the budget is taken.
+STEPSCOPE_API void stepscope_prepare(const stepscope_options* options);
+STEPSCOPE_API void stepscope_unprepare(void);
 // Starts a recording if the environment asks for one, as `stepscope record` makes it:
 // STEPSCOPE_OUTPUT is where the run's folder goes, STEPSCOPE_TIER the gpu_tier in words. `with_gpu`
 // is 1 when the program uses CUDA by now; a recording that runs already gets the GPU added then.
@@ -149,6 +153,12 @@ STEPSCOPE_API const char* stepscope_last_error(void);
 // What was asked for and will be missing from the recording that runs, so far: a JSON array of
 // sentences, valid until this thread's next call. Libraries that are not there are such, for one.
 STEPSCOPE_API const char* stepscope_problems(void);
+// Where the raw file lies when the recording that runs was started from the environment: what else
+// wants to record this process joins that one. "" otherwise. Valid until this thread's next call.
+STEPSCOPE_API const char* stepscope_outer_folder(void);
+// Waits until what was recorded before the call is in the file, for readers that will not wait for
+// the end. 0, or -1 when nothing records or the writer needs more than ten seconds.
+STEPSCOPE_API int stepscope_flush(void);
 
 // The id of a name, for as long as the process lives. Takes a lock; keep the id.
 STEPSCOPE_API uint32_t stepscope_name(const char* text, size_t length);

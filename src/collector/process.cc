@@ -3,11 +3,15 @@
 #include <pthread.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "stepscope/record.h"
 
 namespace stepscope {
 namespace {
+
+// A reading of the clocks that is older says too little about them now: calendars are slewed.
+constexpr int64_t kLatestPreparationNs = 10'000'000'000;
 
 pthread_key_t thread_end_key;
 
@@ -37,6 +41,9 @@ Status Process::start(RecorderOptions options, std::vector<std::unique_ptr<Sourc
     return Error{ErrorCode::kUnsupported, "cannot start recording", options.folder,
                  "this process is recording already", "stop the other recording first"};
   }
+  if (prepared_ && monotonic_ns() - prepared_->monotonic_ns < kLatestPreparationNs)
+    options.earlier_clock = prepared_;
+  prepared_.reset();
   auto recorder = Recorder::start(std::move(options), names_, rings_, bell_, std::move(sources));
   if (!recorder) return std::move(recorder.error());
   {
@@ -45,6 +52,20 @@ Status Process::start(RecorderOptions options, std::vector<std::unique_ptr<Sourc
   }
   __atomic_store_n(&stepscope_recording, 1, __ATOMIC_RELEASE);
   return {};
+}
+
+void Process::prepare(const RecorderOptions& options) {
+  const std::lock_guard lock(mutex_);
+  if (recorder_ != nullptr) return;
+  Recorder::prepare(options, rings_);
+  prepared_ = sample_clocks();
+}
+
+void Process::unprepare() {
+  const std::lock_guard lock(mutex_);
+  if (recorder_ != nullptr || !prepared_) return;
+  rings_.give_memory_back();
+  prepared_.reset();
 }
 
 std::optional<RecordingStatistics> Process::stop() {
@@ -60,6 +81,21 @@ std::optional<RecordingStatistics> Process::stop() {
 bool Process::recording() {
   const std::lock_guard lock(mutex_);
   return recorder_ != nullptr;
+}
+
+std::string Process::outer_folder() {
+  const std::lock_guard lock(mutex_);
+  if (recorder_ == nullptr || !recorder_->options().from_environment) return {};
+  return recorder_->options().folder;
+}
+
+bool Process::flush_within(std::chrono::nanoseconds most) {
+  std::shared_ptr<Recorder> recorder;
+  {
+    const std::lock_guard lock(mutex_);
+    recorder = recorder_;
+  }
+  return recorder != nullptr && recorder->flush_within(most);
 }
 
 void Process::add_note(std::string_view name, std::string_view json) {
@@ -94,7 +130,10 @@ void Process::after_fork(bool in_child) {
     stepscope_recording = 0;
     stepscope_thread = {};
     ::pthread_setspecific(thread_end_key, nullptr);
-    if (recorder_ != nullptr) recorder_.release()->abandon();
+    if (recorder_ != nullptr) {
+      recorder_->abandon();
+      new std::shared_ptr<Recorder>(std::move(recorder_));
+    }
     rings_.forget_threads();
     mindspore_inbox_.forget();
   }

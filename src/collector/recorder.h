@@ -7,9 +7,12 @@
 #define STEPSCOPE_COLLECTOR_RECORDER_H_
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -55,6 +58,9 @@ struct RecorderOptions {
   uint64_t min_free_bytes = 1ull << 30;
   uint64_t ring_bytes = 4ull << 20;
   uint64_t source_bytes = 0;  // what the sources may take of max_host_bytes
+  bool from_environment = false;
+  // A reading of the clocks some time before the start; saves waiting for a second one.
+  std::optional<ClockSample> earlier_clock;
   // Notes that go into the file first: name and JSON.
   std::vector<std::pair<std::string, std::string>> notes;
 };
@@ -74,6 +80,8 @@ struct RecordingStatistics {
 
 class Recorder {
  public:
+  // What start() would take time for and can be done before: memory for the rings.
+  static void prepare(const RecorderOptions& options, RingRegistry& rings);
   static Result<std::unique_ptr<Recorder>> start(RecorderOptions options, NameTable& names,
                                                  RingRegistry& rings, WriterBell& bell,
                                                  std::vector<std::unique_ptr<Source>> sources);
@@ -86,6 +94,10 @@ class Recorder {
   std::vector<std::string> problems();
   // A source that turns up while the recording runs. Started on this thread.
   Status add_source(std::unique_ptr<Source> source);
+  const RecorderOptions& options() const { return options_; }
+  // Waits until the writer has written what was recorded before the call; false when it takes
+  // longer than `most`.
+  bool flush_within(std::chrono::nanoseconds most);
   // The caller has cleared stepscope_recording before.
   RecordingStatistics stop();
   // In a forked child, where the writer thread does not exist.
@@ -106,6 +118,8 @@ class Recorder {
   bool sources_wait() const;
   void adopt_new_sources();
   void flush(bool last = false);
+  uint64_t flushes_asked();
+  void answer_flushes(uint64_t asked);
   void add_clock(const ClockSample& sample);
   std::string beginning_json() const;
   int64_t count_not_recorded();
@@ -131,6 +145,12 @@ class Recorder {
   uint32_t names_written_ = 0;
   std::unordered_map<int64_t, KnownThread> threads_;
   RecordingStatistics statistics_;
+
+  // Requests of flush_within(), counted; the writer says up to which it has come.
+  std::mutex flush_mutex_;
+  std::condition_variable flush_answered_;
+  uint64_t flushes_asked_ = 0;
+  uint64_t flushes_done_ = 0;
 
   std::mutex notes_mutex_;
   std::vector<std::pair<std::string, std::string>> notes_;

@@ -1,8 +1,9 @@
 """Makes recorded runs ready to be looked at.
 
-It happens in a process of its own at low priority, so that its memory, its threads and its crashes
-are not those of the training program. Today it has CANN's msprof export what an NPU left, and
-imports a run; the files of ASCEND_PROFILER_OUTPUT are to come from there as well.
+It happens in a process of its own (stepscope._analyse), so that its memory, its threads and its
+crashes are not those of the training program; at low priority where training does not wait for it.
+CANN's msprof exports what an NPU left, then the run is imported; the files of
+ASCEND_PROFILER_OUTPUT are to come from there as well.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ import json
 import os
 import subprocess
 import sys
-import warnings
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from stepscope.profiler import outer
 from stepscope.profiler._checks import boolean
 from stepscope.profiler._log import logger
 
-_PROGRAM = "from stepscope.profiler.analysis import main; main()"
+_PROGRAM = "from stepscope._analyse import main; main()"
 _NICENESS = 10
 
 
@@ -63,7 +64,8 @@ def _consecutive(value: object) -> tuple[int, ...]:
 class Analyses:
     """Analysis processes, started one after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, niceness: int = 0) -> None:
+        self._niceness = niceness
         self._running: list[tuple[Path, subprocess.Popen[str]]] = []
 
     def start(self, directory: Path, choices: Choices) -> None:
@@ -72,16 +74,19 @@ class Analyses:
             logger.info("%s is recorded; this installation cannot analyse it", directory)
             return
         environment = {**os.environ, "PYTHONSAFEPATH": "1"}
-        for name in ("STEPSCOPE_OPTIONS", "MS_PROFILER_OPTIONS"):
+        for name in ("STEPSCOPE_OPTIONS", "MS_PROFILER_OPTIONS", outer.VARIABLE):
             environment.pop(name, None)  # it must not record itself
         process = subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM, str(directory), json.dumps(asdict(choices))],
+            [
+                sys.executable, "-c", _PROGRAM,
+                str(directory), json.dumps(asdict(choices)), str(self._niceness),
+            ],
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-        )
+        )  # fmt: skip
         self._running.append((directory, process))
 
     def run(self, directories: Iterable[Path], choices: Choices, at_once: int = 1) -> None:
@@ -114,26 +119,4 @@ class Analyses:
 
 
 #: Those that training does not wait for. They may outlive their profiler, not the program.
-background = Analyses()
-
-
-def main() -> None:
-    """The analysis process: arguments are a run directory and its Choices as JSON. Prints what will
-    be missing, one a line."""
-    os.nice(_NICENESS)
-    import stepscope
-    from stepscope.profiler import msprof
-
-    choices = json.loads(sys.argv[2])
-    try:
-        for problem in msprof.export(
-            Path(sys.argv[1]), choices["step_list"], choices["data_simplification"]
-        ):
-            print(problem)
-    except OSError as error:  # a full disk, above all: what was recorded on the host is read still
-        print(f"the NPU's data are not exported: {error}")
-    warnings.simplefilter("ignore", stepscope.StepscopeWarning)
-    try:
-        stepscope.open(sys.argv[1]).close()
-    except stepscope.StepscopeError as error:
-        sys.exit(str(error))
+background = Analyses(_NICENESS)

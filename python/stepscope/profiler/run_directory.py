@@ -64,7 +64,25 @@ def _path_error(path: str, why: str) -> ProfilerPathErrorException:
     return ProfilerPathErrorException(f"invalid path {shown!r}: {why}")
 
 
-class RunDirectory:
+class JoinedDirectory:
+    """A run directory that another recording has made and fills."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def write(self, name: str, content: Mapping[str, Any], indent: int | None = None) -> None:
+        """Writes JSON, whole or not at all: a reader may come at any time."""
+        unfinished = self.path / f".{name}.{os.getpid()}"
+        handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _FILE_MODE)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(content, file, ensure_ascii=False, indent=indent, allow_nan=False)
+        unfinished.replace(self.path / name)
+
+    def remove(self) -> None:
+        """Not ours to remove."""
+
+
+class RunDirectory(JoinedDirectory):
     """The directory of one window, made here."""
 
     def __init__(self, parent: Path, worker: str | None = None) -> None:
@@ -81,14 +99,6 @@ class RunDirectory:
                 moment += timedelta(milliseconds=1)
         (self.path / RAW_FOLDER).mkdir(_FOLDER_MODE)
         (self.path / OUTPUT_FOLDER).mkdir(_FOLDER_MODE)
-
-    def write(self, name: str, content: Mapping[str, Any], indent: int | None = None) -> None:
-        """Writes JSON, whole or not at all: a reader may come at any time."""
-        unfinished = self.path / f".{name}.{os.getpid()}"
-        handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _FILE_MODE)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(content, file, ensure_ascii=False, indent=indent, allow_nan=False)
-        unfinished.replace(self.path / name)
 
     def remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)

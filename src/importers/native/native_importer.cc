@@ -71,6 +71,8 @@ void read_notes(const RawRun& run, RankBuilder& rank) {
         rank.quality.add(QualityCode::kNotHonoured, option + ": " + text_of(why));
     } else if (name == "recording" || name == "end") {
       versions[name] = json;
+    } else if (name == "profiler_window") {
+      versions["windows"].push_back(json);
     } else if (name != "torch_thread") {  // what the arrows are made with
       versions["metadata"][name] = json;
     }

@@ -1,0 +1,40 @@
+"""The analysis process, see profiler/analysis.py. Training may be waiting for it: it loads what
+reads a run, and not NumPy or the profiler.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from stepscope import _native
+from stepscope._errors import StepscopeError
+
+
+def main() -> None:
+    """Arguments are a run directory, its Choices as JSON, and how low the priority is to be. Prints
+    what will be missing, one a line."""
+    directory, choices, niceness = sys.argv[1:]
+    os.nice(int(niceness))
+    _export_npu(Path(directory), json.loads(choices))
+    try:
+        _native.open_run([os.fsencode(directory)], "", 0, 0, False, None)
+    except StepscopeError as error:
+        sys.exit(str(error))
+
+
+def _export_npu(directory: Path, choices: dict[str, Any]) -> None:
+    if not any(directory.glob("PROF_*")):
+        return
+    from stepscope.profiler import msprof
+
+    try:
+        for problem in msprof.export(
+            directory, choices["step_list"], choices["data_simplification"]
+        ):
+            print(problem)
+    except OSError as error:  # a full disk, above all: what was recorded on the host is read still
+        print(f"the NPU's data are not exported: {error}")
