@@ -73,6 +73,8 @@ Status Process::add_source(std::unique_ptr<Source> source) {
 void Process::before_fork() {
   mutex_.lock();
   rings_.mutex().lock();
+  workers_.mutex().lock();  // before the names: whoever drains workers asks for names
+  stages_.mutex().lock();
   names_.mutex().lock();
   mindspore_inbox_.mutex().lock();
 }
@@ -87,9 +89,12 @@ void Process::after_fork(bool in_child) {
     if (recorder_ != nullptr) recorder_.release()->abandon();
     rings_.forget_threads();
     mindspore_inbox_.forget();
+    workers_.forget();
   }
   mindspore_inbox_.mutex().unlock();
   names_.mutex().unlock();
+  stages_.mutex().unlock();
+  workers_.mutex().unlock();
   rings_.mutex().unlock();
   mutex_.unlock();
 }

@@ -12,8 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/pipeline_stages.h"
 #include "collector/recorder.h"
 #include "collector/sources/mindspore/mindspore_source.h"
+#include "collector/worker_rings.h"
 
 namespace stepscope {
 
@@ -33,6 +35,8 @@ class Process {
   NameTable& names() { return names_; }
   RingRegistry& rings() { return rings_; }
   MindsporeInbox& mindspore_inbox() { return mindspore_inbox_; }
+  PipelineStages& stages() { return stages_; }
+  WorkerRings& workers() { return workers_; }
 
  private:
   Process();
@@ -42,6 +46,8 @@ class Process {
   NameTable names_;
   RingRegistry rings_;
   MindsporeInbox mindspore_inbox_;
+  PipelineStages stages_;
+  WorkerRings workers_;
   std::mutex mutex_;
   WriterBell bell_;
   std::unique_ptr<Recorder> recorder_;
