@@ -28,6 +28,7 @@ def counter(name: str, value: float) -> None: ...
 
 # For sources that are written in Python.
 MODULE: int
+PIPELINE: int
 
 def name(text: str) -> int:
     """The id of a name, for as long as the process lives."""
@@ -36,6 +37,21 @@ def now() -> int:
     """The start of a range; 0 while nothing records."""
 
 def end_range(start: int, kind: int, name: int) -> None: ...
+
+# The input pipeline, see record.h. Sizes and numbers that are not known are -1.
+def stage(name: str, kind: str, workers: int, capacity: int, input: int) -> int: ...
+def stage_input(stage: int, input: int) -> None: ...
+def stage_worker(stage: int, task: int) -> None: ...
+def end_stage(stage: int) -> None: ...
+def queue_size(stage: int, items: int) -> None: ...
+def queue_get(start: int, stage: int, items: int, number: int) -> None: ...
+def queue_put(start: int, stage: int, items: int, number: int) -> None: ...
+def worker_address() -> str | None:
+    """What worker processes join by; None where that is not possible."""
+
+def join(address: str) -> bool:
+    """In a worker process: records into its parent's recording from now on."""
+
 def import_mindspore_window(
     folder: str, realtime_from_ns: int, realtime_to_ns: int, shapes: bool, memory: bool
 ) -> bool:

@@ -44,7 +44,7 @@ void PipelineSource::collect(SourceOutput& output) {
     if (known_workers_.insert(process).second) {
       const auto about = ProcFiles().process(process);
       const std::string name = about ? about->name : "worker";
-      output.chunk.table(kThreadsTable, 0)
+      output.chunk.table(kProcessesTable, 0)
           .add({process, static_cast<int64_t>(output.names.intern(name))});
     }
     RecordSorter sorter(output.chunk, process, beginning_, now);

@@ -23,6 +23,9 @@ inline constexpr RawTableLayout kStageInputsTable{"stage_inputs", kStageInputCol
 inline constexpr std::string_view kStageTaskColumns[] = {"stage", "task"};
 inline constexpr RawTableLayout kStageTasksTable{"stage_tasks", kStageTaskColumns};
 
+inline constexpr std::string_view kProcessColumns[] = {"process", "name"};
+inline constexpr RawTableLayout kProcessesTable{"processes", kProcessColumns};
+
 class PipelineSource final : public Source {
  public:
   PipelineSource(PipelineStages& stages, WorkerRings& workers)
