@@ -22,7 +22,7 @@ import itertools
 import os
 from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import Any, Generic, Protocol, TypeVar, Union
+from typing import Any, Generic, Protocol, TypeVar
 
 from stepscope import _record
 
@@ -56,7 +56,7 @@ class Stage:
         kind: str = "",
         workers: int = 0,
         capacity: int = 0,
-        input: Union[Stage, Iterable[Stage], None] = None,  # noqa: A002
+        input: Stage | Iterable[Stage] | None = None,
     ) -> None:
         self.name = name
         self._kind = kind

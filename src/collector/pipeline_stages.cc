@@ -15,6 +15,8 @@ bool add_once(std::vector<Value>& values, Value value) {
   return true;
 }
 
+bool has_ended(const PipelineStage& stage) { return stage.ended; }
+
 }  // namespace
 
 PipelineStage* PipelineStages::find(uint32_t name) {
@@ -28,12 +30,14 @@ void PipelineStages::put(uint32_t name, uint32_t kind, uint32_t workers, uint32_
   const std::lock_guard lock(mutex_);
   PipelineStage* stage = find(name);
   if (stage == nullptr) {
+    if (stages_.size() >= kMostStages) std::erase_if(stages_, has_ended);
     if (stages_.size() >= kMostStages) {
       ++turned_away_;
       return;
     }
     stage = &stages_.emplace_back();
   }
+  if (stage->ended) *stage = {};
   stage->name = name;
   stage->kind = kind;
   stage->workers = workers;
@@ -60,8 +64,12 @@ void PipelineStages::add_task(uint32_t name, int64_t task) {
 
 void PipelineStages::end(uint32_t name) {
   const std::lock_guard lock(mutex_);
-  if (std::erase_if(stages_, [&](const PipelineStage& stage) { return stage.name == name; }) > 0)
-    ++version_;
+  if (PipelineStage* const stage = find(name)) stage->ended = true;
+}
+
+void PipelineStages::forget_ended() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(stages_, has_ended);
 }
 
 std::vector<PipelineStage> PipelineStages::changed_since(uint64_t& version) {

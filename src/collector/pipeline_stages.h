@@ -21,6 +21,7 @@ struct PipelineStage {
   uint32_t capacity = 0;  // 0: no queue
   std::vector<uint32_t> inputs;
   std::vector<int64_t> tasks;  // threads and processes that work for it
+  bool ended = false;
 };
 
 class PipelineStages {
@@ -32,7 +33,9 @@ class PipelineStages {
   void put(uint32_t name, uint32_t kind, uint32_t workers, uint32_t capacity, uint32_t input);
   void add_input(uint32_t name, uint32_t input);
   void add_task(uint32_t name, int64_t task);
+  // The recording that runs still gets it, later ones do not.
   void end(uint32_t name);
+  void forget_ended();
 
   // The stages if they are not those of `version` any more; that is then brought up to date.
   std::vector<PipelineStage> changed_since(uint64_t& version);

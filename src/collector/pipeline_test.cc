@@ -224,6 +224,12 @@ TEST(PipelineStages, AreBoundedAndSayWhatChanged) {
   stages.add_input(1, 7);
   stages.add_input(1, 7);
   stages.end(2);
+  EXPECT_EQ(stages.changed_since(version).size(), PipelineStages::kMostStages);
+  stages.put(2000, 0, 0, 0, 0);  // takes the place of the one that ended
+  EXPECT_EQ(stages.turned_away(), 10);
+  stages.end(2000);
+  stages.forget_ended();
+  version = 0;
   const auto now = stages.changed_since(version);
   ASSERT_EQ(now.size(), PipelineStages::kMostStages - 1);
   EXPECT_EQ(now[0].tasks.size(), PipelineStages::kMostTasks);

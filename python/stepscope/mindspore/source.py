@@ -46,6 +46,12 @@ class MindSporeSource:
         self._window_ends = math.inf
         self._missing: dict[str, str] = {}
 
+    def begin(self) -> None:
+        """minddata's manager comes with the window."""
+
+    def end(self) -> None:
+        """As above."""
+
     def prepare(self) -> None:
         """Nothing here takes long."""
 

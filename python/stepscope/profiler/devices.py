@@ -10,6 +10,7 @@ from stepscope.profiler.enums import ProfilerActivity
 from stepscope.profiler.parameters import Parameters, plain
 
 _SYSTEM_INTERVAL_MS = 1000
+_WORKERS_INTERVAL_MS = 100  # as minddata samples the processor time of its stages
 _STACK_INTERVAL_MS = 1
 
 # pulse, kernels, full: see docs/recording.md. Operators are linked to kernels by their calls, which
@@ -18,7 +19,7 @@ _GPU_TIERS = {"LevelNone": 1, "Level0": 3, "Level1": 3, "Level2": 3}
 
 _NPU_ONLY = ("aic_metrics", "l2_cache", "hbm_ddr", "pcie", "sys_io", "sys_interconnection")
 # These come with the hooks into the frameworks.
-_NOT_YET = ("record_shapes", "data_process", "parallel_strategy", "profile_memory")
+_NOT_YET = ("record_shapes", "parallel_strategy", "profile_memory")
 
 
 def present(devices: Path = Path("/dev")) -> frozenset[ProfilerActivity]:
@@ -44,7 +45,8 @@ def default_parameters(found: frozenset[ProfilerActivity]) -> Parameters:
 
 def sources(p: Parameters, found: frozenset[ProfilerActivity]) -> dict[str, dict[str, Any]]:
     """What to switch on, in the collector's words."""
-    chosen: dict[str, dict[str, Any]] = {"system": {"interval_ms": _SYSTEM_INTERVAL_MS}}
+    interval_ms = _WORKERS_INTERVAL_MS if p.data_process else _SYSTEM_INTERVAL_MS
+    chosen: dict[str, dict[str, Any]] = {"system": {"interval_ms": interval_ms}}
     if p.host_sys:
         chosen["system"]["groups"] = plain(p.host_sys)
     if p.with_stack and ProfilerActivity.CPU in p.activities:

@@ -16,6 +16,12 @@ class FrameworkSource(Protocol):
     def honours(self) -> frozenset[str]:
         """Names of the parameters that need this source."""
 
+    def begin(self) -> None:
+        """The profiler has started; windows may be a long way off. With ``data_process`` only."""
+
+    def end(self) -> None:
+        """The profiler has stopped."""
+
     def prepare(self) -> None:
         """Does what takes long, before anything is recorded."""
 
@@ -54,6 +60,16 @@ class Frameworks:
     @property
     def honours(self) -> frozenset[str]:
         return frozenset().union(*(source.honours for source in self._sources))
+
+    def begin(self) -> None:
+        for source in self._sources:
+            with guarded(f"{type(source).__name__}.begin"):
+                source.begin()
+
+    def end(self) -> None:
+        for source in self._sources:
+            with guarded(f"{type(source).__name__}.end"):
+                source.end()
 
     def prepare(self) -> None:
         for source in self._sources:

@@ -51,6 +51,7 @@ class Session:
                 logger.warning("%s.start(): it has already started, nothing changes", self._name)
                 return
             self._recorder.clear()  # a forked child has its parent's
+            self._recorder.begin()
             self._go(TRANSITIONS[ProfilerAction.NONE, self.current_action])
             self._started_in = os.getpid()
             _running.add(self)
@@ -149,6 +150,7 @@ class Session:
         self._started_in = None
         _running.discard(self)
         self._go(self._exit())
+        self._recorder.end()
 
     def _exit(self) -> Transition:
         return TRANSITIONS[self.current_action, None]

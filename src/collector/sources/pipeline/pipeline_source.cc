@@ -25,6 +25,7 @@ void add_note(SourceOutput& output, std::string_view what, int64_t count, size_t
 
 Status PipelineSource::start() {
   beginning_ = stepscope_ticks();
+  stages_.forget_ended();
   workers_.start();
   return {};
 }
