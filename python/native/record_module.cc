@@ -201,6 +201,7 @@ NB_MODULE(_record, module) {
   module.def("name", &name_of, "text"_a);
   module.def("now", &stepscope_now);
   module.def("end_range", &stepscope_end_range, "start"_a, "kind"_a, "name"_a);
+  module.attr("USER") = static_cast<int>(STEPSCOPE_USER);
   module.attr("MODULE") = static_cast<int>(STEPSCOPE_MODULE);
   module.attr("PIPELINE") = static_cast<int>(STEPSCOPE_PIPELINE);
   add_pipeline(module);

@@ -27,6 +27,7 @@ def mark(name: str) -> None: ...
 def counter(name: str, value: float) -> None: ...
 
 # For sources that are written in Python.
+USER: int
 MODULE: int
 PIPELINE: int
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -50,6 +51,19 @@ def run(generated: pathlib.Path) -> Iterator[stepscope.Run]:
 @pytest.fixture(scope="session")
 def cli() -> pathlib.Path:
     return program("STEPSCOPE_PROGRAM", "stepscope")
+
+
+@pytest.fixture(scope="session")
+def examples() -> Callable[[str, str], list[str]]:
+    """The Python programs under a heading of a page of docs/, as they are written."""
+
+    def find(page: str, heading: str) -> list[str]:
+        text = (REPOSITORY / "docs" / page).read_text()
+        section = re.search(rf"^## {re.escape(heading)}$(.*?)(?=^## |\Z)", text, re.M | re.S)
+        assert section is not None, f"{page} has no heading {heading!r}"
+        return re.findall(r"^```python\n(.*?)^```", section[1], re.M | re.S)
+
+    return find
 
 
 @pytest.fixture(scope="session")

@@ -38,6 +38,8 @@ class Session:
         self._idle = Idle()
         self._stepped = False
         self.step_num = 0
+        #: what the recording calls step 0: a training that is resumed goes on counting
+        self.first_step = 0
         self.current_action = self._action()
         if not isinstance(parameters.schedule, Schedule) and parameters.schedule:
             _look_at_function(self.current_action)
@@ -181,7 +183,7 @@ class Session:
 
     def _mark_step(self) -> None:
         if self._recorder.window:
-            self._recorder.window.step(self.step_num)
+            self._recorder.window.step(self.first_step + self.step_num)
 
     def _action(self) -> ProfilerAction:
         if not self._parameters.schedule:

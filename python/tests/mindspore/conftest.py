@@ -51,6 +51,12 @@ def under_msrun(ranks: int, folder: pathlib.Path) -> list[str]:
 
 
 @pytest.fixture
+def in_environment(tmp_path: pathlib.Path) -> Callable[..., dict[str, str]]:
+    """The environment of a program that trains on its own."""
+    return lambda: environment(tmp_path, False, {})
+
+
+@pytest.fixture
 def train(tmp_path: pathlib.Path) -> Started:
     """Runs a program of ``programs/`` and returns what it says about itself in truth.json."""
 
