@@ -65,6 +65,7 @@ enum stepscope_kind {
   STEPSCOPE_QUEUE_SIZE = 26,
   STEPSCOPE_QUEUE_GET = 27,
   STEPSCOPE_QUEUE_PUT = 28,
+  STEPSCOPE_THREAD_NAME = 29,  // name is what Python calls the thread value1
   // Flags above the number:
   STEPSCOPE_LONG = 1 << 14,   // a slot with the whole duration follows
   STEPSCOPE_VALUES = 1 << 15  // a slot with two values follows

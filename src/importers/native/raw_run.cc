@@ -129,6 +129,12 @@ StringId RawRun::name(int64_t id) {
 TrackId RawRun::thread_track(int64_t thread) {
   const auto found = thread_tracks_.find(thread);
   if (found != thread_tracks_.end()) return found->second;
+  const TrackId id = rank_.add_track(about_thread(thread));
+  thread_tracks_[thread] = id;
+  return id;
+}
+
+TrackInfo RawRun::about_thread(int64_t thread) {
   TrackInfo track;
   track.process = process_;
   track.pid = pid_;
@@ -142,9 +148,7 @@ TrackId RawRun::thread_track(int64_t thread) {
     track.thread = worker->second;
   }
   track.kind = TrackKind::kHost;
-  const TrackId id = rank_.add_track(track);
-  thread_tracks_[thread] = id;
-  return id;
+  return track;
 }
 
 TrackId RawRun::named_track(std::string_view track_name) {

@@ -33,8 +33,9 @@ class RawRun {
   const TickClock& clock() const { return clock_; }
   // The rank's id of a name; "" for ids that the file does not define, which are counted.
   StringId name(int64_t id);
-  // The lane of a host thread.
+  // The lane of a host thread, and what there is to say about it.
   TrackId thread_track(int64_t thread);
+  TrackInfo about_thread(int64_t thread);
   // A lane of the process that is not a thread's.
   TrackId named_track(std::string_view name);
   // The lane of a counter. Those of a task that works for a stage of the input pipeline
