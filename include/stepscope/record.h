@@ -59,6 +59,13 @@ enum stepscope_kind {
   STEPSCOPE_STACK_NODE = 24,  // a stack seen for the first time: name is the frame, value1 the
                               // node's number, value2 the number of the node around it (0: none)
   STEPSCOPE_MEMORY_RESERVED = 25,  // see STEPSCOPE_MEMORY
+  // Queues of the input pipeline: name is the stage that fills the queue, value1 the items in it
+  // (UINT64_MAX: not known), value2 the number of the item plus one (0: not known). The duration is
+  // how long a consumer waited for the item, or a producer for room.
+  STEPSCOPE_QUEUE_SIZE = 26,
+  STEPSCOPE_QUEUE_GET = 27,
+  STEPSCOPE_QUEUE_PUT = 28,
+  STEPSCOPE_THREAD_NAME = 29,  // name is what Python calls the thread value1
   // Flags above the number:
   STEPSCOPE_LONG = 1 << 14,   // a slot with the whole duration follows
   STEPSCOPE_VALUES = 1 << 15  // a slot with two values follows
@@ -183,6 +190,51 @@ STEPSCOPE_API int stepscope_import_mindspore_window(const char* folder, int64_t 
 // the end of the range that began there.
 STEPSCOPE_API uint64_t stepscope_now(void);
 STEPSCOPE_API void stepscope_end_range(uint64_t start, uint32_t kind, uint32_t name);
+
+// The input pipeline: stages in the order of the data, each with the queue that it fills.
+//
+//   stepscope_stage_options about = {sizeof about, "map", 4, 16, read_stage};
+//   decode = stepscope_stage("decode", 6, &about);            // once; known to later recordings
+//   too start = stepscope_now(); ...make an item... stepscope_end_range(start, STEPSCOPE_PIPELINE,
+//   decode);   // what it took start = stepscope_now(); ...take one from decode's queue...
+//   stepscope_queue_get(start, decode, size_before, number);  // how long that waited
+//
+// What is recorded costs a call and 32 bytes of the thread's ring; while nothing records, a call.
+typedef struct {
+  size_t size;        // sizeof
+  const char* kind;   // what it does: "read", "map", "batch" ...; NULL: not said
+  uint32_t workers;   // threads or processes that work for it; 0: not said
+  uint32_t capacity;  // of its queue; 0: it has none
+  uint32_t input;     // the stage that it takes from; 0: it is the first
+} stepscope_stage_options;
+
+// Names a stage, or says something new about one, and returns its id, which is that of its name.
+// There are 1,024 at most: further ones are recorded without what is said here.
+STEPSCOPE_API uint32_t stepscope_stage(const char* name, size_t length,
+                                       const stepscope_stage_options* options);
+// It takes from another stage too, as one that zips does.
+STEPSCOPE_API void stepscope_stage_input(uint32_t stage, uint32_t input);
+// A thread (the kernel's number) or a process works for it, so that its processor time is the
+// stage's; 0: the calling thread.
+STEPSCOPE_API void stepscope_stage_worker(uint32_t stage, int64_t task);
+// Later recordings do not know it any more.
+STEPSCOPE_API void stepscope_end_stage(uint32_t stage);
+
+// A sample of the queue. UINT64_MAX is a size that is not known, -1 an item without a number.
+STEPSCOPE_API void stepscope_queue_size(uint32_t stage, uint64_t items);
+STEPSCOPE_API void stepscope_queue_get(uint64_t start, uint32_t stage, uint64_t items,
+                                       int64_t number);
+STEPSCOPE_API void stepscope_queue_put(uint64_t start, uint32_t stage, uint64_t items,
+                                       int64_t number);
+
+// Worker processes write into the recording of the process that started them. That one asks for an
+// address (NULL: not possible here) before it starts them and hands it over, with the ids of stages
+// and names; a worker joins once, and stepscope_now(), stepscope_end_range() and
+// stepscope_queue_*() of the thread that did then record, for as long as the parent does. Name 0 is
+// the stage that the parent says the worker works for. Workers have 2,048 records of room, emptied
+// twenty times a second; 64 can join at once. Works behind fork and behind exec.
+STEPSCOPE_API const char* stepscope_worker_address(void);
+STEPSCOPE_API int stepscope_join(const char* address);
 
 // What this thread launches on a GPU from here to the matching pop belongs to the range that
 // carries `id` in the high half of its first value. For callbacks of frameworks; does nothing while

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
@@ -190,6 +192,47 @@ class Range {
 
 uint32_t name_of(const std::string& text) { return stepscope_name(text.data(), text.size()); }
 
+// Sizes that are not known are -1 in Python.
+void add_pipeline(nb::module_& module) {
+  module.def(
+      "stage",
+      [](const std::string& name, const std::string& kind, uint32_t workers, uint32_t capacity,
+         uint32_t input) {
+        const stepscope_stage_options about{sizeof about, kind.c_str(), workers, capacity, input};
+        return stepscope_stage(name.data(), name.size(), &about);
+      },
+      "name"_a, "kind"_a, "workers"_a, "capacity"_a, "input"_a);
+  module.def("stage_input", &stepscope_stage_input, "stage"_a, "input"_a);
+  module.def("stage_worker", &stepscope_stage_worker, "stage"_a, "task"_a);
+  module.def("end_stage", &stepscope_end_stage, "stage"_a);
+  module.def(
+      "queue_size",
+      [](uint32_t stage, int64_t items) {
+        stepscope_queue_size(stage, static_cast<uint64_t>(items));
+      },
+      "stage"_a, "items"_a);
+  module.def(
+      "queue_get",
+      [](uint64_t start, uint32_t stage, int64_t items, int64_t number) {
+        stepscope_queue_get(start, stage, static_cast<uint64_t>(items), number);
+      },
+      "start"_a, "stage"_a, "items"_a, "number"_a);
+  module.def(
+      "queue_put",
+      [](uint64_t start, uint32_t stage, int64_t items, int64_t number) {
+        stepscope_queue_put(start, stage, static_cast<uint64_t>(items), number);
+      },
+      "start"_a, "stage"_a, "items"_a, "number"_a);
+  module.def("worker_address", []() -> std::optional<std::string> {
+    const char* const address = stepscope_worker_address();
+    if (address == nullptr) return std::nullopt;
+    return address;
+  });
+  module.def(
+      "join", [](const std::string& address) { return stepscope_join(address.c_str()) == 0; },
+      "address"_a);
+}
+
 }  // namespace
 
 NB_MODULE(_record, module) {
@@ -249,6 +292,8 @@ NB_MODULE(_record, module) {
       "start"_a, "name"_a, "about"_a);
   module.attr("USER") = static_cast<int>(STEPSCOPE_USER);
   module.attr("MODULE") = static_cast<int>(STEPSCOPE_MODULE);
+  module.attr("PIPELINE") = static_cast<int>(STEPSCOPE_PIPELINE);
+  add_pipeline(module);
   module.def(
       "import_mindspore_window",
       [](const std::string& folder, int64_t from_ns, int64_t to_ns, bool shapes, bool memory) {

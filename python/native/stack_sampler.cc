@@ -16,6 +16,12 @@ namespace {
 constexpr size_t kDeepest = 128;        // frames of a sample, counted from the innermost
 constexpr size_t kMostNodes = 200'000;  // different stacks; further ones end at what is known
 constexpr size_t kMostCodes = 50'000;
+constexpr size_t kMostThreads = 64;  // of a sample
+constexpr size_t kMostSeen = 4096;   // threads that are remembered
+constexpr int kUnansweredMost = 10;  // intervals; then the main thread is taken to wait
+// Threads but the main one say only this often that they are where they were. The importer takes
+// samples that are further apart than a second for a gap.
+constexpr std::chrono::milliseconds kSayAgain(100);
 
 constexpr bool kInterpreterAnswers = PY_VERSION_HEX >= 0x030C0000;
 
@@ -56,14 +62,9 @@ StackSampler::StackSampler(double interval_ms)
 
 std::shared_ptr<StackSampler> StackSampler::start(double interval_ms) {
   std::shared_ptr<StackSampler> sampler(new StackSampler(interval_ms));
-  if (!kInterpreterAnswers) {
-    // Kept for good: a few references, once for each recording.
-    sampler->current_frames_ = attribute_of("sys", "_current_frames");
-    PyObject* const main_thread = attribute_of("threading", "_main_thread");
-    if (main_thread != nullptr) sampler->main_ident_ = PyObject_GetAttrString(main_thread, "ident");
-    Py_XDECREF(main_thread);
-    PyErr_Clear();
-  }
+  // Kept for good: two references, once for each recording.
+  sampler->current_frames_ = attribute_of("sys", "_current_frames");
+  sampler->active_ = attribute_of("threading", "_active");
   const SignalsBlocked for_new_threads;
   sampler->thread_ = std::thread([raw = sampler.get()] { raw->run(); });
   return sampler;
@@ -86,7 +87,7 @@ void StackSampler::run() {
   while (true) {
     {
       std::unique_lock lock(mutex_);
-      if (wake_.wait_for(lock, interval, [this] { return stopping_; })) return;
+      if (wake_.wait_for(lock, interval, [this] { return stopping_.load(); })) return;
     }
     if (kInterpreterAnswers) {
       ask_interpreter();
@@ -98,7 +99,11 @@ void StackSampler::run() {
 
 void StackSampler::ask_interpreter() {
   // One question at a time: the interpreter's queue is short.
-  if (asked_.exchange(true)) return;
+  if (asked_.exchange(true)) {
+    if (++unanswered_ >= kUnansweredMost) take_gil_and_look();
+    return;
+  }
+  unanswered_ = 0;
   auto* const question = new std::shared_ptr<StackSampler>(shared_from_this());
   if (Py_AddPendingCall(&StackSampler::answer, question) == 0) return;
   delete question;
@@ -109,24 +114,52 @@ int StackSampler::answer(void* question) {
   const std::unique_ptr<std::shared_ptr<StackSampler>> asked(
       static_cast<std::shared_ptr<StackSampler>*>(question));
   StackSampler& self = **asked;
-  auto* const frame = reinterpret_cast<PyObject*>(PyEval_GetFrame());
-  Py_XINCREF(frame);
-  self.take_sample(frame);
+  // Behind stop() there may be another recording, whose nodes have the same numbers.
+  if (!self.stopping_) self.look_at_all_threads();
   self.asked_ = false;
   return 0;
 }
 
 void StackSampler::take_gil_and_look() {
-  if (current_frames_ == nullptr || main_ident_ == nullptr) return;
   const PyGILState_STATE state = PyGILState_Ensure();
-  PyObject* const frames = PyObject_CallObject(current_frames_, nullptr);
-  PyObject* const frame = frames == nullptr ? nullptr : PyObject_GetItem(frames, main_ident_);
-  Py_XDECREF(frames);
-  take_sample(frame);
+  if (!stopping_) look_at_all_threads();
   PyGILState_Release(state);
 }
 
-void StackSampler::take_sample(PyObject* frame) {
+void StackSampler::look_at_all_threads() {
+  PyObject* const frames =
+      current_frames_ == nullptr ? nullptr : PyObject_CallObject(current_frames_, nullptr);
+  Py_ssize_t position = 0;
+  PyObject* ident = nullptr;
+  PyObject* frame = nullptr;
+  for (size_t seen = 0; frames != nullptr && seen < kMostThreads; ++seen) {
+    if (PyDict_Next(frames, &position, &ident, &frame) == 0) break;
+    const int64_t thread = thread_of(ident);
+    Py_INCREF(frame);
+    take_sample(frame, thread);
+  }
+  Py_XDECREF(frames);
+  PyErr_Clear();
+}
+
+int64_t StackSampler::thread_of(PyObject* ident) {
+  PyObject* const object = active_ == nullptr ? nullptr : PyDict_GetItem(active_, ident);
+  int64_t thread = object == nullptr ? 0 : attribute_number(object, "_native_id");
+  // Threads that Python did not start have no object, or one that does not know its number.
+  if (thread <= 0) thread = static_cast<int64_t>(PyLong_AsUnsignedLongMask(ident));
+  PyErr_Clear();
+  if (threads_.size() >= kMostSeen) threads_.clear();  // programs that start threads without end
+  LastSample& last = threads_[thread];
+  if (last.named || object == nullptr) return thread;
+  const std::string name = attribute_text(object, "_name");
+  const uint64_t before = stepscope_thread.head;
+  stepscope_put(stepscope_ticks(), 0, STEPSCOPE_THREAD_NAME | STEPSCOPE_VALUES,
+                stepscope_name(name.data(), name.size()), static_cast<uint64_t>(thread), 0);
+  last.named = stepscope_thread.head != before;
+  return thread;
+}
+
+void StackSampler::take_sample(PyObject* frame, int64_t thread) {
   const uint64_t now = stepscope_ticks();
   uint32_t frames[kDeepest];
   size_t depth = 0;
@@ -144,8 +177,14 @@ void StackSampler::take_sample(PyObject* frame) {
   if (depth == 0 || !stepscope_is_recording()) return;
   uint32_t node = 0;
   while (depth > 0) node = child_of(node, frames[--depth]);
-  stepscope_put(now, 0, STEPSCOPE_STACK | STEPSCOPE_VALUES, 0, node,
-                static_cast<uint64_t>(main_thread_));
+  LastSample& last = threads_[thread];
+  const auto when = std::chrono::steady_clock::now();
+  if (thread != main_thread_ && last.node == node && when - last.when < kSayAgain) return;
+  const uint64_t before = stepscope_thread.head;
+  stepscope_put(now, 0, STEPSCOPE_STACK | STEPSCOPE_VALUES, 0, node, static_cast<uint64_t>(thread));
+  if (stepscope_thread.head == before) return;  // there was no room: say it the next time
+  last.node = node;
+  last.when = when;
 }
 
 uint32_t StackSampler::frame_name(PyCodeObject* code) {
@@ -169,9 +208,13 @@ uint32_t StackSampler::child_of(uint32_t node, uint32_t frame) {
   if (found != nodes_[node].end()) return found->second;
   if (nodes_.size() >= kMostNodes) return node;
   const auto added = static_cast<uint32_t>(nodes_.size());
+  const uint64_t before = stepscope_thread.head;
+  stepscope_put(stepscope_ticks(), 0, STEPSCOPE_STACK_NODE | STEPSCOPE_VALUES, frame, added, node);
+  // Without room in the ring the recording does not know it; then neither do we, or every later
+  // sample would end there.
+  if (stepscope_thread.head == before) return node;
   nodes_.emplace_back();
   nodes_[node].emplace(frame, added);
-  stepscope_put(stepscope_ticks(), 0, STEPSCOPE_STACK_NODE | STEPSCOPE_VALUES, frame, added, node);
   return added;
 }
 

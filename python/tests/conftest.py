@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -72,6 +73,19 @@ def record_program(cli: pathlib.Path, tmp_path: pathlib.Path) -> Callable[..., s
         return done.stdout + done.stderr
 
     return run_it
+
+
+@pytest.fixture(scope="session")
+def examples() -> Callable[[str, str], list[str]]:
+    """The Python programs under a heading of a page of docs/, as they are written."""
+
+    def find(page: str, heading: str) -> list[str]:
+        text = (REPOSITORY / "docs" / page).read_text()
+        section = re.search(rf"^## {re.escape(heading)}$(.*?)(?=^## |\Z)", text, re.M | re.S)
+        assert section is not None, f"{page} has no heading {heading!r}"
+        return re.findall(r"^```python\n(.*?)^```", section[1], re.M | re.S)
+
+    return find
 
 
 @pytest.fixture(scope="session")

@@ -128,6 +128,45 @@ def test_stacks_are_sampled(tmp_path: pathlib.Path) -> None:
         assert 0.2 < sampled["s"][0] < 0.5
 
 
+def test_stacks_of_all_threads_are_sampled(tmp_path: pathlib.Path) -> None:
+    """Also while the main thread waits: it answers nobody then."""
+
+    def decode() -> None:
+        busy(0.6)
+
+    def idle(until: threading.Event) -> None:
+        until.wait()
+
+    done = threading.Event()
+    threads = [
+        threading.Thread(target=decode, name="decoder"),
+        threading.Thread(target=idle, args=(done,), name="idler"),
+    ]
+    with stepscope.Profiler(output_path=str(tmp_path), with_stack=True):
+        for thread in threads:
+            thread.start()
+        threads[0].join()
+        done.set()
+        threads[1].join()
+    with stepscope.open(tmp_path) as run:
+        sampled = run.query(
+            "select thread, sum(dur) filter (name like '%busy (%') / 1e9 as busy,"
+            " sum(dur) filter (name like '%idle (%test_recording%') / 1e9 as idle"
+            " from slices join tracks using (rank, track) where cat = 'python_sample'"
+            " group by thread"
+        )
+        found = {
+            thread: (busy or 0, idle or 0)
+            for thread, busy, idle in zip(
+                sampled["thread"], sampled["busy"].filled(0), sampled["idle"].filled(0)
+            )
+        }
+        assert set(found) == {"MainThread", "decoder", "idler"}
+        assert 0.3 < found["decoder"][0] < 0.8
+        assert 0.3 < found["idler"][1] < 0.8
+        assert found["decoder"][1] == found["idler"][0] == 0
+
+
 def test_the_system_is_sampled(tmp_path: pathlib.Path) -> None:
     with stepscope.Profiler(output_path=str(tmp_path)):
         busy(1.2)

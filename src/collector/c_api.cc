@@ -1,4 +1,7 @@
 // record.h's functions that are not inline. The edge to foreign code: nothing is thrown across it.
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -15,6 +18,7 @@
 #include "collector/sources/ascend/ascend_source.h"
 #include "collector/sources/cupti/cupti_source.h"
 #include "collector/sources/mindspore/mindspore_source.h"
+#include "collector/sources/pipeline/pipeline_source.h"
 #include "collector/sources/system/system_source.h"
 #include "stepscope/record.h"
 
@@ -81,6 +85,15 @@ void stop_before_the_driver_ends() {
   (void)kRegistered;
 }
 
+bool is_recorded() { return stepscope_is_recording() || stepscope::worker_is_recorded(); }
+
+void put_queue(uint64_t start, uint64_t duration, uint32_t kind, uint32_t stage, uint64_t items,
+               int64_t number) {
+  if (start == 0 || !is_recorded()) return;
+  stepscope_put(start, duration, kind | STEPSCOPE_VALUES, stage, items,
+                static_cast<uint64_t>(number + 1));
+}
+
 stepscope_options complete(const stepscope_options* options) {
   stepscope_options chosen{};
   // An older caller knows fewer fields.
@@ -103,6 +116,7 @@ stepscope::RecorderOptions recorder_options(const stepscope_options& chosen) {
 }
 
 int start(const char* folder, const stepscope_options* options, bool from_environment) {
+  stepscope::leave_worker_rings();
   const stepscope_options chosen = complete(options);
   stepscope::RecorderOptions recorder = recorder_options(chosen);
   recorder.folder = folder;
@@ -115,11 +129,11 @@ int start(const char* folder, const stepscope_options* options, bool from_enviro
   // Costs nothing until a window is handed over.
   sources.push_back(
       std::make_unique<stepscope::MindsporeSource>(Process::instance().mindspore_inbox()));
-  if (chosen.gpu_tier > 0) {
-    const cupti::CuptiOptions gpu = gpu_options(chosen.gpu_tier, recorder.max_host_bytes);
-    recorder.source_bytes += gpu.buffers_most * gpu.buffer_bytes;
-    sources.push_back(gpu_source(gpu));
-  }
+  // Costs nothing as long as there is no pipeline.
+  sources.push_back(std::make_unique<stepscope::PipelineSource>(Process::instance().stages(),
+                                                                Process::instance().workers()));
+  if (chosen.gpu_tier > 0)
+    sources.push_back(gpu_source(gpu_options(chosen.gpu_tier, recorder.max_host_bytes)));
   if (chosen.npu_level > 0) sources.push_back(npu_source(folder, chosen));
   const stepscope::Status started =
       Process::instance().start(std::move(recorder), std::move(sources));
@@ -234,11 +248,62 @@ int stepscope_import_mindspore_window(const char* folder, int64_t realtime_from_
   return fail(std::string("a window of MindSpore is not read: ") + failure.what());
 }
 
-uint64_t stepscope_now(void) { return stepscope_is_recording() ? stepscope_ticks() : 0; }
+uint64_t stepscope_now(void) { return is_recorded() ? stepscope_ticks() : 0; }
 
 void stepscope_end_range(uint64_t start, uint32_t kind, uint32_t name) {
-  if (start != 0 && stepscope_is_recording()) stepscope_range(start, kind, name);
+  if (start != 0 && is_recorded()) stepscope_range(start, kind, name);
 }
+
+uint32_t stepscope_stage(const char* name, size_t length,
+                         const stepscope_stage_options* options) try {
+  stepscope_stage_options chosen{};
+  if (options != nullptr) std::memcpy(&chosen, options, std::min(options->size, sizeof chosen));
+  const uint32_t stage = stepscope_name(name, length);
+  const uint32_t kind = chosen.kind == nullptr || *chosen.kind == '\0'
+                            ? 0
+                            : stepscope_name(chosen.kind, std::strlen(chosen.kind));
+  Process::instance().stages().put(stage, kind, chosen.workers, chosen.capacity, chosen.input);
+  return stage;
+} catch (const std::exception&) {
+  return 0;
+}
+
+void stepscope_stage_input(uint32_t stage, uint32_t input) try {
+  Process::instance().stages().add_input(stage, input);
+} catch (const std::exception&) {  // NOLINT: without memory there is nothing to be said
+}
+
+void stepscope_stage_worker(uint32_t stage, int64_t task) try {
+  Process::instance().stages().add_task(stage, task != 0 ? task : ::syscall(SYS_gettid));
+} catch (const std::exception&) {  // NOLINT: as above
+}
+
+void stepscope_end_stage(uint32_t stage) { Process::instance().stages().end(stage); }
+
+void stepscope_queue_size(uint32_t stage, uint64_t items) {
+  put_queue(stepscope_now(), 0, STEPSCOPE_QUEUE_SIZE, stage, items, -1);
+}
+
+void stepscope_queue_get(uint64_t start, uint32_t stage, uint64_t items, int64_t number) {
+  put_queue(start, stepscope_ticks() - start, STEPSCOPE_QUEUE_GET, stage, items, number);
+}
+
+void stepscope_queue_put(uint64_t start, uint32_t stage, uint64_t items, int64_t number) {
+  put_queue(start, stepscope_ticks() - start, STEPSCOPE_QUEUE_PUT, stage, items, number);
+}
+
+const char* stepscope_worker_address(void) try {
+  const std::string& address = Process::instance().workers().address();
+  return address.empty() ? nullptr : address.c_str();
+} catch (const std::exception&) {
+  return nullptr;
+}
+
+int stepscope_join(const char* address) {
+  if (stepscope_is_recording()) return fail("this process records itself");
+  return stepscope::join_worker_rings(address) ? 0 : fail("no ring is to be had there");
+}
+
 void* stepscope_vendor_function(const char* name) try {
   return stepscope::cupti::CuptiLibrary::function(name);
 } catch (const std::exception&) {

@@ -119,6 +119,8 @@ void Process::before_fork() {
   mutex_.lock();
   recorder_mutex_.lock();
   rings_.mutex().lock();
+  workers_.mutex().lock();  // before the names: whoever drains workers asks for names
+  stages_.mutex().lock();
   names_.mutex().lock();
   mindspore_inbox_.mutex().lock();
 }
@@ -136,9 +138,12 @@ void Process::after_fork(bool in_child) {
     }
     rings_.forget_threads();
     mindspore_inbox_.forget();
+    workers_.forget();
   }
   mindspore_inbox_.mutex().unlock();
   names_.mutex().unlock();
+  stages_.mutex().unlock();
+  workers_.mutex().unlock();
   rings_.mutex().unlock();
   recorder_mutex_.unlock();
   mutex_.unlock();

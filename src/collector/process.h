@@ -14,8 +14,10 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/pipeline_stages.h"
 #include "collector/recorder.h"
 #include "collector/sources/mindspore/mindspore_source.h"
+#include "collector/worker_rings.h"
 
 namespace stepscope {
 
@@ -45,6 +47,8 @@ class Process {
   NameTable& names() { return names_; }
   RingRegistry& rings() { return rings_; }
   MindsporeInbox& mindspore_inbox() { return mindspore_inbox_; }
+  PipelineStages& stages() { return stages_; }
+  WorkerRings& workers() { return workers_; }
 
  private:
   Process();
@@ -54,6 +58,8 @@ class Process {
   NameTable names_;
   RingRegistry rings_;
   MindsporeInbox mindspore_inbox_;
+  PipelineStages stages_;
+  WorkerRings workers_;
   WriterBell bell_;
   std::optional<ClockSample> prepared_;
   // Held while a recording starts or stops, which can take seconds where a device is slow.

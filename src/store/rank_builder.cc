@@ -1,6 +1,8 @@
 #include "store/rank_builder.h"
 
+#include <algorithm>
 #include <cstring>
+#include <unordered_map>
 
 #include "base/hash.h"
 
@@ -80,6 +82,36 @@ PackedId RankBuilder::pack_id(int64_t id) {
 int64_t RankBuilder::unpack_id(PackedId id) const {
   if (id == kNoId) return kNull;
   return (id & 0x80000000u) ? wide_ids_[id & 0x7FFFFFFFu] : static_cast<int64_t>(id);
+}
+
+void number_stages(std::vector<StageRecord>& stages) {
+  std::unordered_map<StringId, size_t> places;
+  for (size_t at = 0; at < stages.size(); ++at) places.try_emplace(stages[at].stage, at);
+  std::vector<bool> seen(stages.size());
+  for (size_t first = 0; first < stages.size(); ++first) {
+    std::vector<size_t> path;
+    size_t at = first;
+    int64_t position = -1;  // of what the last of the path hands its items to
+    while (true) {
+      if (seen[at]) {
+        // Known by now; or on this very path, a circle.
+        position = stages[at].position;
+        break;
+      }
+      seen[at] = true;
+      path.push_back(at);
+      const auto next = places.find(stages[at].consumer);
+      if (stages[at].consumer == kNoString || next == places.end()) break;
+      at = next->second;
+    }
+    for (; !path.empty(); path.pop_back()) {
+      if (position != kNull) ++position;
+      stages[path.back()].position = position;
+    }
+  }
+  std::stable_sort(stages.begin(), stages.end(), [](const StageRecord& a, const StageRecord& b) {
+    return a.position > b.position;
+  });
 }
 
 }  // namespace stepscope

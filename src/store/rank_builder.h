@@ -185,6 +185,19 @@ struct QueueRecord {
   StringId stage = kEmptyString;
 };
 
+struct StageRecord {
+  int64_t workers = kNull;
+  int64_t capacity = kNull;
+  int64_t position = kNull;  // see number_stages()
+  StringId stage = kEmptyString;
+  StringId kind = kNoString;
+  StringId consumer = kNoString;
+};
+
+// Fills in positions by following the consumers, and brings the stages into the order of the data,
+// the training loop's last. Stages that take from each other in a circle have no position.
+void number_stages(std::vector<StageRecord>& stages);
+
 struct StepRecord {
   int64_t step = 0;
   int64_t ts_ns = 0;
@@ -231,6 +244,7 @@ class RankBuilder {
   PodVector<CounterRecord> counters;
   PodVector<MemoryRecord> memory;
   PodVector<QueueRecord> queues;
+  std::vector<StageRecord> stages;
   std::vector<StepRecord> steps;
   // The word for launch arrows that slices carry as kFlagFlowStart/kFlagFlowEnd + correlation.
   StringId launch_flow_kind = kNoString;

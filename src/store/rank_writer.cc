@@ -98,7 +98,7 @@ class SmallTables {
   Status write_all(const RankLinks& links) {
     for (const Status& status :
          {write_tracks(), write_steps(), write_flows(links), write_counters(), write_memory(),
-          write_queues(), write_sources(), write_source_tables(), write_args()}) {
+          write_queues(), write_stages(), write_sources(), write_source_tables(), write_args()}) {
       if (!status.ok()) return status;
     }
     return {};
@@ -188,6 +188,16 @@ class SmallTables {
     for (const QueueRecord& queue : rank_.queues) {
       table.row({text(queue.stage), queue.ts_ns, queue.batch, queue.size, queue.capacity,
                  queue.push_ns, queue.fetch_ns});
+    }
+    return table.finish();
+  }
+
+  Status write_stages() {
+    TableWriter table(store_, Table::kStages, position_);
+    number_stages(rank_.stages);
+    for (const StageRecord& stage : rank_.stages) {
+      table.row({text(stage.stage), text(stage.kind), stage.workers, stage.capacity,
+                 text(stage.consumer), stage.position});
     }
     return table.finish();
   }

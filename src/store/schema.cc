@@ -184,13 +184,25 @@ constexpr Column kMemoryColumns[] = {
 
 constexpr Column kQueuesColumns[] = {
     {"rank", kInt64, Origin::kRank, "rank"},
-    {"stage", kText, kStored, "operator or queue of the data pipeline"},
+    {"stage", kText, kStored, "stage that fills the queue, or the queue's own name"},
     {"ts", kInt64, kStored, "time, unix ns"},
-    {"batch", kInt64, kStored, "batch or step number"},
-    {"size", kInt64, kStored, "elements in the queue"},
-    {"capacity", kInt64, kStored, "capacity of the queue"},
+    {"batch", kInt64, kStored, "batch or step number; NULL: a sample of the size"},
+    {"size", kInt64, kStored, "elements in the queue, before the batch was taken or put"},
+    {"capacity", kInt64, kStored, "capacity of the queue; NULL: it has none, or it is not known"},
     {"push", kInt64, kStored, "time to push the batch, ns"},
     {"fetch", kInt64, kStored, "time to get the batch, ns"},
+};
+
+constexpr Column kStagesColumns[] = {
+    {"rank", kInt64, Origin::kRank, "rank"},
+    {"stage", kText, kStored,
+     "name, as in queues; its times are slices of this name, its workers' processor use and ranges "
+     "are on tracks whose process has this name"},
+    {"kind", kText, kStored, "what it does, in the source's word"},
+    {"workers", kInt64, kStored, "threads or processes that work for it"},
+    {"capacity", kInt64, kStored, "capacity of the queue that it fills"},
+    {"consumer", kText, kStored, "stage that takes from it; NULL: the training loop"},
+    {"position", kInt64, kStored, "stages between it and the training loop"},
 };
 
 constexpr Column kQualityColumns[] = {
@@ -243,6 +255,7 @@ constexpr TableSpec kTables[kTableCount] = {
     {"counters", "Samples over time.", kCountersColumns},
     {"memory", "Allocations, releases and totals.", kMemoryColumns},
     {"queues", "Data-pipeline queues.", kQueuesColumns},
+    {"stages", "Stages of the data pipeline.", kStagesColumns},
     {"quality", "The data-quality report.", kQualityColumns},
     {"sources", "Files that were read.", kSourcesColumns},
     {"totals_by_name", "Per category and name, computed at import without impossible events.",

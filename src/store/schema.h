@@ -56,12 +56,13 @@ enum class Table : uint8_t {
   kCounters,
   kMemory,
   kQueues,
+  kStages,
   kQuality,
   kSources,
   kTotalsByName,
   kTotalsByStep,
 };
-inline constexpr size_t kTableCount = 15;
+inline constexpr size_t kTableCount = 16;
 
 struct TableSpec {
   std::string_view name;

@@ -15,7 +15,7 @@
 namespace stepscope {
 
 inline constexpr char kStoreMagic[8] = {'S', 'T', 'E', 'P', 'S', 'C', 'P', '\n'};
-inline constexpr uint32_t kStoreVersion = 1;
+inline constexpr uint32_t kStoreVersion = 2;
 inline constexpr size_t kSectionAlignment = 64;
 
 enum class SectionKind : uint16_t {

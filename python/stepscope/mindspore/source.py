@@ -49,6 +49,12 @@ class MindSporeSource:
     def costs(self, parameters: Parameters) -> str:
         return "3 to 5 µs for each operator of MindSpore"
 
+    def begin(self) -> None:
+        """minddata's manager comes with the window."""
+
+    def end(self) -> None:
+        """As above."""
+
     def prepare(self, parameters: Parameters) -> None:
         """Nothing here takes long."""
 

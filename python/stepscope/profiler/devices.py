@@ -10,6 +10,7 @@ from stepscope.profiler.enums import HostSystem, ProfilerActivity
 from stepscope.profiler.parameters import Parameters
 
 _SYSTEM_INTERVAL_MS = 1000
+_WORKERS_INTERVAL_MS = 100  # as minddata samples the processor time of its stages
 _STACK_INTERVAL_MS = 1
 
 # pulse, kernels, full: see docs/recording.md. Operators are linked to kernels by their calls, which
@@ -33,7 +34,7 @@ _NPU_SWITCHES = (
 )  # fmt: skip
 _NPU_ONLY = ("aic_metrics", "l2_cache", "hbm_ddr", "pcie", "sys_io", "sys_interconnection")
 # These come with the hooks into the frameworks.
-_NOT_YET = ("record_shapes", "data_process", "parallel_strategy")
+_NOT_YET = ("record_shapes", "parallel_strategy")
 
 
 def present(devices: Path = Path("/dev")) -> frozenset[ProfilerActivity]:
@@ -61,7 +62,8 @@ def sources(
     p: Parameters, found: frozenset[ProfilerActivity], device: int = 0
 ) -> dict[str, dict[str, Any]]:
     """What to switch on, in the collector's words. The device is for programs that choose none."""
-    chosen: dict[str, dict[str, Any]] = {"system": {"interval_ms": _SYSTEM_INTERVAL_MS}}
+    interval_ms = _WORKERS_INTERVAL_MS if p.data_process else _SYSTEM_INTERVAL_MS
+    chosen: dict[str, dict[str, Any]] = {"system": {"interval_ms": interval_ms}}
     if p.with_stack and ProfilerActivity.CPU in p.activities:
         chosen["python_stacks"] = {"interval_ms": _STACK_INTERVAL_MS}
     level = p.profiler_level.value

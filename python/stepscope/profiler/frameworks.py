@@ -19,6 +19,12 @@ class FrameworkSource(Protocol):
     def costs(self, parameters: Parameters) -> str:
         """What it will add to the program, in words."""
 
+    def begin(self) -> None:
+        """The profiler has started; windows may be a long way off. With ``data_process`` only."""
+
+    def end(self) -> None:
+        """The profiler has stopped."""
+
     def prepare(self, parameters: Parameters) -> None:
         """Does what takes long, before anything is recorded."""
 
@@ -64,6 +70,16 @@ class Frameworks:
     @property
     def costs(self) -> list[str]:
         return [source.costs(self._parameters) for source in self._sources]
+
+    def begin(self) -> None:
+        for source in self._sources:
+            with guarded(f"{type(source).__name__}.begin"):
+                source.begin()
+
+    def end(self) -> None:
+        for source in self._sources:
+            with guarded(f"{type(source).__name__}.end"):
+                source.end()
 
     def prepare(self) -> None:
         for source in self._sources:

@@ -46,6 +46,18 @@ class Recorder:
         self.delivering = False
         #: the window holds nothing, and is to be removed
         self.is_idle = False
+        self._begun: Frameworks | None = None
+
+    def begin(self) -> None:
+        """The profiler has started: what must be there before the first window."""
+        if self._parameters.data_process:
+            self._begun = Frameworks(self._parameters)
+            self._begun.begin()
+
+    def end(self) -> None:
+        begun, self._begun = self._begun, None
+        if begun:
+            begun.end()
 
     @property
     def has_joined(self) -> bool:

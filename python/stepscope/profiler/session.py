@@ -40,6 +40,8 @@ class Session:
         self._idle = Idle()
         self._stepped = False
         self.step_num = 0
+        #: what the recording calls step 0: a training that is resumed goes on counting
+        self.first_step = 0
         self.current_action = self._action()
         if not isinstance(parameters.schedule, Schedule) and parameters.schedule:
             _look_at_function(self.current_action)
@@ -54,6 +56,7 @@ class Session:
                 return
             self._recorder.clear()  # a forked child has its parent's
             self._recorder.look_around(self._name)
+            self._recorder.begin()
             self._go(TRANSITIONS[ProfilerAction.NONE, self.current_action])
             self._started_in = os.getpid()
             _running.add(self)
@@ -159,6 +162,7 @@ class Session:
         _running.discard(self)
         self._go(self._exit())
         self._recorder.leave()
+        self._recorder.end()
 
     def _exit(self) -> Transition:
         return TRANSITIONS[self.current_action, None]

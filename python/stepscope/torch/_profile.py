@@ -8,7 +8,7 @@ import tempfile
 import warnings
 import weakref
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -48,6 +48,8 @@ class profile(Session):  # noqa: N801, torch's name
         profile_memory: what torch's allocators do.
         with_stack: sample Python's call stacks, and record the calls of modules.
         with_modules: record the calls of modules.
+        data_process: record what the worker processes of DataLoaders do, of those that start after
+            the profiler. Waits and queues of DataLoaders are recorded always.
         output_path: where runs are kept. By default they lie in the folder of
             ``tensorboard_trace_handler``, or else in a temporary one that goes with the profiler.
 
@@ -64,6 +66,7 @@ class profile(Session):  # noqa: N801, torch's name
         profile_memory: bool = False,
         with_stack: bool = False,
         with_modules: bool = False,
+        data_process: bool = False,
         output_path: str | None = None,
         **others: Any,
     ) -> None:
@@ -80,7 +83,9 @@ class profile(Session):  # noqa: N801, torch's name
             "start_profile": False,
             "output_path": output_path or self._folder(on_trace_ready),
         }
-        super().__init__(resolve(given, TorchParameters(with_modules=bool(with_modules))))
+        parameters = resolve(given, TorchParameters(with_modules=bool(with_modules)))
+        # MindSpore's cannot follow a schedule; this can.
+        super().__init__(replace(parameters, data_process=bool(data_process)))
 
     def export_chrome_trace(self, path: str) -> None:
         """Writes the last window as Chrome trace JSON; packed where the name ends with .gz."""

@@ -1,15 +1,17 @@
-"""PyTorch as a source of a recording: operators, shapes, allocator events, modules, steps."""
+"""PyTorch as a source of a recording: operators, shapes, memory, modules, loaders, steps."""
 
 from __future__ import annotations
 
 import contextlib
 from pathlib import Path
 
-from stepscope.profiler._log import logger
+from stepscope import _torch_worker
+from stepscope.profiler._log import guarded, logger
 from stepscope.profiler.parameters import Parameters
 from stepscope.torch import _itt
 from stepscope.torch._build import BuildError
 from stepscope.torch._library import MEMORY, SHAPES, Library, load
+from stepscope.torch._loader import LoaderQueues
 from stepscope.torch._modules import ModuleRanges
 from stepscope.torch._steps import OptimizerSteps
 
@@ -18,13 +20,21 @@ class TorchSource:
     """Attached while a window records. Used by the thread that trains."""
 
     #: parameters that torch's callbacks can honour
-    honours = frozenset({"record_shapes", "profile_memory"})
+    honours = frozenset({"record_shapes", "profile_memory", "data_process"})
 
     def __init__(self) -> None:
         self._library: Library | None = None
         self._ranges: _itt.Ranges | None = None
         self._modules: ModuleRanges | None = None
         self._steps: OptimizerSteps | None = None
+        self._loaders: LoaderQueues | None = None
+
+    def begin(self) -> None:
+        """Workers of a DataLoader usually start before the first window does."""
+        _torch_worker.install()
+
+    def end(self) -> None:
+        _torch_worker.remove()
 
     def costs(self, parameters: Parameters) -> str:
         rich = parameters.record_shapes or parameters.profile_memory
@@ -44,6 +54,9 @@ class TorchSource:
 
     def start(self, parameters: Parameters, folder: Path) -> dict[str, str]:
         """Begins; returns what was asked for and will be missing, with the reason."""
+        with guarded("the DataLoader's queues"):
+            self._loaders = LoaderQueues()
+            self._loaders.start()
         try:
             self._library = load()
         except BuildError as error:
@@ -70,6 +83,9 @@ class TorchSource:
 
     def stop(self) -> None:
         self.program_marks_steps()
+        if self._loaders:
+            self._loaders.stop()
+            self._loaders = None
         if self._modules:
             self._modules.stop()
             self._modules = None

@@ -56,6 +56,12 @@ def own_environment(tmp_path: pathlib.Path) -> dict[str, str]:
 
 
 @pytest.fixture
+def in_environment(tmp_path: pathlib.Path) -> Callable[..., dict[str, str]]:
+    """The environment of a program that trains on its own."""
+    return lambda: environment(tmp_path, False, {})
+
+
+@pytest.fixture
 def train(tmp_path: pathlib.Path) -> Started:
     """Runs a program of ``programs/`` and returns what it says about itself in truth.json."""
 

@@ -87,6 +87,17 @@ def test_steps_of_model_train_mark_themselves(
         assert modules["c1-Conv2d"] >= 24
         assert "_backbone-LeNet" in modules
     assert rows(run, "select count(*) > 0 from queues") == [(True,)]
+    # The same tables as those of other pipelines.
+    stages = rows(run, "select stage, kind, position from stages order by position desc")
+    assert stages == [
+        ("GeneratorOp_2", "GeneratorOp", 3),
+        ("BatchOp_1", "BatchOp", 2),
+        ("EpochCtrlOp_0", "EpochCtrlOp", 1),
+        ("dataset_iterator", "iterator", 0),
+    ]
+    used = rows(run, "select count(*) > 0 from counters join tracks using (rank, track)"
+                     " where process = 'BatchOp_1' and thread = 'user_utilization'")  # fmt: skip
+    assert used == [(True,)]
 
 
 @pytest.mark.parametrize("mode", ["graph", "pynative"])

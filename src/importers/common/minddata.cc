@@ -35,7 +35,17 @@ class Reader {
   Reader(std::optional<int64_t> offset_ns, RankBuilder& rank)
       : offset_ns_(offset_ns.value_or(0)), rank_(rank) {}
 
-  // First, because the queue samples of the pipeline file were taken at its time stamps.
+  // First of all: the other files name operators by their numbers.
+  void learn_operators(const std::string& path) {
+    auto tree = read_json_file(path);
+    if (!tree) return add_unreadable(rank_, path, tree.error());
+    pipeline_ = std::move(*tree);
+    const json& operators = json_member(pipeline_, "op_info");
+    if (!operators.is_array()) return;
+    for (const json& op : operators) names_[json_integer(json_member(op, "op_id"))] = name_of(op);
+  }
+
+  // Then this one, because the queue samples of the pipeline file were taken at its time stamps.
   void read_cpu(const std::string& path) {
     auto tree = read_json_file(path);
     if (!tree) return add_unreadable(rank_, path, tree.error());
@@ -53,7 +63,7 @@ class Reader {
       std::string_view word = group;
       word.remove_suffix(5);  // "_info"
       for (const auto& [name, values] : series.items()) {
-        add_series(path, std::string(word) + " " + name, values);
+        add_series(path, "minddata", std::string(word) + " " + name, values);
       }
     }
     const json& operators = json_member(*tree, "op_info");
@@ -61,10 +71,12 @@ class Reader {
       for (const json& op : operators) {
         const json& metrics = json_member(op, "metrics");
         if (!metrics.is_object()) continue;
-        const std::string id = json_as_text(json_member(op, "op_id"));
-        for (const auto& [name, values] : metrics.items()) {
-          add_series(path, "op " + id + " " + name, values);
-        }
+        const json& id = json_member(op, "op_id");
+        const auto known = names_.find(json_integer(id));
+        const bool has_name = known != names_.end();
+        const std::string before = has_name ? "" : "op " + json_as_text(id) + " ";
+        for (const auto& [name, values] : metrics.items())
+          add_series(path, has_name ? known->second : "minddata", before + name, values);
       }
     }
     TableBuilder table(rank_, "minddata_cpu", path,
@@ -77,15 +89,15 @@ class Reader {
     add_source(rank_, path, "minddata_cpu_utilization", records_ - before);
   }
 
-  void read_pipeline(const std::string& path) {
-    auto tree = read_json_file(path);
-    if (!tree) return add_unreadable(rank_, path, tree.error());
-    const json& operators = json_member(*tree, "op_info");
+  // `loop` is the queue that the training loop takes from; empty: not known.
+  void read_pipeline(const std::string& path, std::string_view loop) {
+    if (pipeline_.is_null()) return;  // could not be read
+    const json& operators = json_member(pipeline_, "op_info");
     if (!operators.is_array()) {
       rank_.quality.add(QualityCode::kUnparsableEvent, path + ": no list op_info");
       return add_source(rank_, path, "ignored", 0);
     }
-    interval_ms_ = json_integer(json_member(*tree, "sampling_interval"));
+    interval_ms_ = json_integer(json_member(pipeline_, "sampling_interval"));
     TableBuilder table(rank_, "minddata_pipeline", path,
                        {{"op_id", Type::kInt64},
                         {"op_type", Type::kText},
@@ -99,7 +111,7 @@ class Reader {
     const int64_t before = records_;
     for (const json& op : operators) {
       const int64_t id = json_integer(json_member(op, "op_id"));
-      const std::string type(json_text(json_member(op, "op_type")));
+      const std::string_view type = json_text(json_member(op, "op_type"));
       const json& queue = json_member(json_member(op, "metrics"), "output_queue");
       const json& sizes = json_member(queue, "size");
       const int64_t length = json_integer(json_member(queue, "length"));
@@ -110,7 +122,19 @@ class Reader {
                  table.text(children.is_array() ? dump_json(children) : "[]"), length,
                  sizes.is_array() ? static_cast<int64_t>(sizes.size()) : kNull, interval_ms_});
       ++records_;
-      if (sizes.is_array()) add_queue(path, type + "_" + std::to_string(id), length, sizes);
+      StageRecord stage;
+      stage.stage = rank_.strings.intern(name_of(op));
+      stage.kind = rank_.strings.intern(type);
+      stage.workers = json_integer(json_member(op, "num_workers"));
+      stage.capacity = length;
+      const auto taker = parent == parents.end() ? names_.end() : names_.find(parent->second);
+      if (taker != names_.end()) {
+        stage.consumer = rank_.strings.intern(taker->second);
+      } else if (!loop.empty()) {
+        stage.consumer = rank_.strings.intern(loop);
+      }
+      rank_.stages.push_back(stage);
+      if (sizes.is_array()) add_queue(path, name_of(op), length, sizes);
     }
     add_source(rank_, path, "pipeline_profiling", records_ - before);
   }
@@ -162,11 +186,16 @@ class Reader {
         if (extra == 1) record.push_ns = times_or_null(value, kNsPerMs);
       }
     }
+    StageRecord queue;
+    queue.stage = rank_.strings.intern(stage);
+    queue.kind = rank_.strings.intern("iterator");
     for (auto& [number, record] : batches) {
-      record.stage = rank_.strings.intern(stage);
+      record.stage = queue.stage;
+      if (record.capacity != kNull) queue.capacity = record.capacity;
       if (record.ts_ns == kNull) record.ts_ns = 0;  // old files have no times
       rank_.queues.push_back(record);
     }
+    rank_.stages.push_back(queue);
     records_ += lines;
     add_source(rank_, path, stage, lines);
   }
@@ -175,6 +204,12 @@ class Reader {
 
  private:
   int64_t at_ms(int64_t ms) const { return plus_or_null(times_or_null(ms, kNsPerMs), offset_ns_); }
+
+  // As it is called in queues, stages and tracks.
+  static std::string name_of(const json& op) {
+    return std::string(json_text(json_member(op, "op_type"))) + "_" +
+           std::to_string(json_integer(json_member(op, "op_id")));
+  }
 
   static std::map<int64_t, int64_t> parents_of(const json& operators) {
     std::map<int64_t, int64_t> parents;
@@ -216,7 +251,8 @@ class Reader {
 
   // Known defects: some lists of device_info hold two entries per sample, of which the second
   // repeats the first or is 0; process_info, made of differences, lacks the first sample.
-  void add_series(const std::string& path, const std::string& name, const json& values) {
+  void add_series(const std::string& path, std::string_view process, const std::string& name,
+                  const json& values) {
     if (!values.is_array() || values.empty()) return;
     const size_t samples = sample_ns_.size();
     size_t stride = 1;
@@ -231,7 +267,7 @@ class Reader {
                             std::to_string(samples) + " time stamps");
     }
     TrackInfo info;
-    info.process = rank_.strings.intern("minddata");
+    info.process = rank_.strings.intern(process);
     info.thread = rank_.strings.intern(name);
     info.kind = TrackKind::kCounter;
     const TrackId track = rank_.add_track(info);
@@ -248,6 +284,8 @@ class Reader {
 
   int64_t offset_ns_;
   RankBuilder& rank_;
+  json pipeline_;
+  std::map<int64_t, std::string> names_;  // of operators
   std::vector<int64_t> sample_ns_;
   int64_t interval_ms_ = kNull;
   int64_t records_ = 0;
@@ -294,10 +332,18 @@ int64_t read_minddata(const MinddataFiles& files, std::optional<int64_t> offset_
                       RankBuilder& rank) {
   if (!files.any()) return 0;
   Reader reader(offset_ns, rank);
+  constexpr std::string_view kIterator = "dataset_iterator";
+  constexpr std::string_view kDeviceQueue = "device_queue";
+  if (!files.pipeline.empty()) reader.learn_operators(files.pipeline);
   if (!files.cpu.empty()) reader.read_cpu(files.cpu);
-  if (!files.pipeline.empty()) reader.read_pipeline(files.pipeline);
-  if (!files.iterator.empty()) reader.read_batches(files.iterator, "dataset_iterator");
-  if (!files.device_queue.empty()) reader.read_batches(files.device_queue, "device_queue");
+  if (!files.pipeline.empty()) {
+    const std::string_view loop = !files.iterator.empty()       ? kIterator
+                                  : !files.device_queue.empty() ? kDeviceQueue
+                                                                : std::string_view();
+    reader.read_pipeline(files.pipeline, loop);
+  }
+  if (!files.iterator.empty()) reader.read_batches(files.iterator, kIterator);
+  if (!files.device_queue.empty()) reader.read_batches(files.device_queue, kDeviceQueue);
   if (!offset_ns && reader.records() > 0) {
     rank.quality.add(QualityCode::kClockCoarse,
                      "minddata times are monotonic milliseconds; no clock.json joins them to the "

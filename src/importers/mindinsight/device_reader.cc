@@ -1,8 +1,11 @@
 #include "importers/mindinsight/device_reader.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "base/decimal.h"
 #include "importers/common/checked_math.h"
@@ -203,7 +206,19 @@ class DeviceReader {
       const size_t sizes = csv->column({"output_queue_size"});
       const size_t length = csv->column({"output_queue_length"});
       const size_t interval = csv->column({"sample_interval"});
+      const size_t workers = csv->column({"num_workers"});
+      const size_t parent = csv->column({"parent_id"});
+      std::map<int64_t, StringId> names;
+      std::vector<std::pair<StageRecord, int64_t>> stages;  // with the number of the parent
       while (csv->next(ignored)) {
+        StageRecord stage;
+        stage.stage =
+            rank_.strings.intern(std::string(csv->cell(type)) + "_" + std::string(csv->cell(id)));
+        stage.kind = rank_.strings.intern(csv->cell(type));
+        stage.workers = csv->integer(workers, ignored);
+        stage.capacity = csv->integer(length, ignored);
+        names[csv->integer(id, ignored)] = stage.stage;
+        stages.emplace_back(stage, csv->integer(parent, ignored));
         const auto text = csv->value(sizes);
         if (!text) continue;
         const auto list = parse_json(*text, file.path);
@@ -213,9 +228,8 @@ class DeviceReader {
           continue;
         }
         QueueRecord record;
-        record.stage =
-            rank_.strings.intern(std::string(csv->cell(type)) + "_" + std::string(csv->cell(id)));
-        record.capacity = csv->integer(length, ignored);
+        record.stage = stage.stage;
+        record.capacity = stage.capacity;
         const int64_t step_ns = csv->scaled(interval, 6, ignored);
         for (const auto& size : *list) {
           record.size = json_integer(size);
@@ -224,6 +238,11 @@ class DeviceReader {
         }
         rank_.quality.add(QualityCode::kClockCoarse,
                           file.path + ": samples at the nominal interval, from 0");
+      }
+      for (auto& [stage, taker] : stages) {
+        if (const auto known = names.find(taker); known != names.end())
+          stage.consumer = known->second;
+        rank_.stages.push_back(stage);
       }
     }
   }

@@ -209,6 +209,16 @@ TEST_F(MindsporeRaw, MinddataOnTheWallClock) {
   EXPECT_EQ(idle, (std::vector<double>{4, 5, 6}));
   EXPECT_EQ(process_times, (std::vector<int64_t>{at_ms(130), at_ms(170)}));
   EXPECT_EQ(rank->quality("inconsistent_counts"), 1);  // the list of four
+  // The stages as those of any other pipeline, each with its workers' processor time.
+  EXPECT_EQ(rank->texts(Table::kStages, "stage"),
+            (std::vector<std::string>{"MapOp_1", "BatchOp_0", "dataset_iterator"}));
+  EXPECT_EQ(rank->integers(Table::kStages, "workers"), (std::vector<int64_t>{2, 1, kNull}));
+  EXPECT_EQ(rank->integers(Table::kStages, "capacity"), (std::vector<int64_t>{16, kNull, 16}));
+  EXPECT_EQ(rank->integers(Table::kStages, "position"), (std::vector<int64_t>{2, 1, 0}));
+  const auto processes = rank->texts(Table::kTracks, "process");
+  const auto of_map = std::ranges::find(processes, "MapOp_1") - processes.begin();
+  ASSERT_LT(of_map, std::ssize(processes));
+  EXPECT_EQ(tracks[static_cast<size_t>(of_map)], "user_utilization");
   EXPECT_EQ(rank->source_texts("minddata_pipeline", "children"),
             (std::vector<std::string>{"[1]", "[]"}));
   EXPECT_EQ(rank->source_integers("minddata_pipeline", "parent_id"),

@@ -60,9 +60,14 @@ bool HostTables::read(const RawTable& table) {
     return true;
   }
   const TrackId track = run_.thread_track(table.key);
+  task_ = table.key;
   for (size_t row = 0; row < table.rows; ++row) {
     if (with_values && (*kind)[row] == STEPSCOPE_STACK_NODE) {
       stacks_.add_node((*value1)[row], (*value2)[row], (*name)[row]);
+      continue;
+    }
+    if (with_values && (*kind)[row] == STEPSCOPE_THREAD_NAME) {
+      stacks_.name_thread((*value1)[row], (*name)[row]);
       continue;
     }
     if (with_values && (*kind)[row] == STEPSCOPE_STACK) {
@@ -141,6 +146,14 @@ void HostTables::read_row(TrackId track, const Row& row) {
     case STEPSCOPE_MEMORY:
       allocators_.add({track, ts_ns, row.name, row.value1, row.value2, row.duration_ticks});
       return;
+    case STEPSCOPE_QUEUE_SIZE:
+    case STEPSCOPE_QUEUE_GET:
+    case STEPSCOPE_QUEUE_PUT: {
+      const int64_t waited_ns = run_.clock().duration_ns(row.start_ticks, row.duration_ticks);
+      last_ns_ = std::max(last_ns_, ts_ns + waited_ns);
+      pipeline_.add(track, {row.kind, ts_ns, waited_ns, row.name, row.value1, row.value2});
+      return;
+    }
     case STEPSCOPE_MEMORY_RESERVED:
       allocators_.add_reserved(track, ts_ns, row.name, row.value1);
       return;
@@ -158,6 +171,11 @@ void HostTables::add_range(TrackId track, const Row& row, int64_t ts_ns) {
   slice.ts_ns = ts_ns;
   slice.dur_ns = run_.clock().duration_ns(row.start_ticks, row.duration_ticks);
   slice.name = run_.name(row.name);
+  if (row.kind == STEPSCOPE_PIPELINE && row.name == 0) {
+    // A worker that was not told its stage's id.
+    const StringId stage = run_.stage_of_task(task_);
+    slice.name = stage != kNoString ? stage : rank.strings.intern("item");
+  }
   slice.cat = rank.strings.intern(word.category);
   slice.kind = word.kind;
   // value1: id of the args text, and above it the number that device work names this range by.

@@ -8,6 +8,7 @@
 
 #include "importers/native/allocator_records.h"
 #include "importers/native/forward_backward.h"
+#include "importers/native/pipeline_tables.h"
 #include "importers/native/raw_run.h"
 #include "importers/native/stack_samples.h"
 
@@ -15,7 +16,8 @@ namespace stepscope {
 
 class HostTables {
  public:
-  explicit HostTables(RawRun& run) : run_(run), stacks_(run), arrows_(run), allocators_(run) {}
+  HostTables(RawRun& run, PipelineTables& pipeline)
+      : run_(run), pipeline_(pipeline), stacks_(run), arrows_(run), allocators_(run) {}
 
   // Whether the table is one of ours; its rows are taken then.
   bool read(const RawTable& table);
@@ -47,6 +49,8 @@ class HostTables {
   uint32_t operator_detail(TrackId track, const Row& row, int64_t ts_ns);
 
   RawRun& run_;
+  PipelineTables& pipeline_;
+  int64_t task_ = 0;  // thread or process of the table that is being read
   StackSamples stacks_;
   ForwardBackward arrows_;
   AllocatorRecords allocators_;

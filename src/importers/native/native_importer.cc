@@ -11,6 +11,7 @@
 #include "importers/native/device_tables.h"
 #include "importers/native/host_tables.h"
 #include "importers/native/mindspore_tables.h"
+#include "importers/native/pipeline_tables.h"
 #include "importers/native/raw_run.h"
 
 namespace stepscope {
@@ -133,6 +134,7 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
                               RankBuilder& rank) const {
   RawRun run(rank);
   DeviceTables device(run);
+  PipelineTables pipeline(run);
   RawChunk chunk;
   rank.info.source_format = name();
   rank.info.source_path = candidate.unit;
@@ -140,7 +142,7 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
   for (const bool learning : {true, false}) {
     auto reader = ChunkReader::open(candidate.path);
     if (!reader) return std::move(reader.error());
-    HostTables host(run);
+    HostTables host(run, pipeline);
     MindsporeTables mindspore(run);
     std::map<std::string, int64_t, std::less<>> unknown_tables;
     while (true) {
@@ -152,16 +154,19 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
       if (learning) {
         run.learn(chunk);
         device.learn(chunk);
+        pipeline.learn(chunk);
         continue;
       }
       for (const RawTable& table : chunk.tables) {
         if (host.read(table) || device.read(table) || mindspore.read(table)) continue;
         if (table.name == "clocks" || table.name == "threads") continue;
+        if (PipelineTables::owns(table.name)) continue;
         unknown_tables[std::string(table.name)] += static_cast<int64_t>(table.rows);
       }
     }
     if (learning) {
       if (auto status = run.finish_learning(candidate.path); !status) return status;
+      pipeline.finish_learning();
       continue;
     }
     host.finish(run.has_note("end"));

@@ -2,11 +2,36 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
+
+#include "base/decimal.h"
 
 namespace stepscope {
 namespace {
 
 constexpr int64_t kSmallCorrectionNs = 1'000'000;
+
+struct TaskCounter {
+  std::string_view what;
+  int64_t task;
+  bool is_process;
+};
+
+// "worker cpu % 17 python": what the system source calls its series of threads and processes.
+std::optional<TaskCounter> parse_task_counter(std::string_view text) {
+  for (const std::string_view begin :
+       {"thread cpu % ", "worker cpu % ", "worker resident bytes "}) {
+    if (!text.starts_with(begin)) continue;
+    const std::string_view rest = text.substr(begin.size());
+    const auto task = parse_integer(rest.substr(0, rest.find(' ')));
+    if (!task) return std::nullopt;
+    std::string_view what = begin;
+    what.remove_prefix(what.find(' ') + 1);
+    what.remove_suffix(1);
+    return TaskCounter{what, *task, begin.front() == 'w'};
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -43,13 +68,24 @@ void RawRun::learn(const RawChunk& chunk) {
       for (size_t row = 0; row < table.rows; ++row)
         clock_.add({(*ticks)[row], (*monotonic)[row], (*realtime)[row]});
     } else if (table.name == "threads") {
-      const auto* thread = table.column("thread");
-      const auto* thread_name = table.column("name");
-      if (thread == nullptr || thread_name == nullptr) continue;
-      for (size_t row = 0; row < table.rows; ++row)
-        thread_names_[(*thread)[row]] = name((*thread_name)[row]);
+      learn_names(table, "thread", thread_names_);
+    } else if (table.name == "processes") {
+      learn_names(table, "process", process_names_);
     }
   }
+}
+
+void RawRun::learn_names(const RawTable& table, std::string_view key,
+                         std::unordered_map<int64_t, StringId>& names) {
+  const auto* task = table.column(key);
+  const auto* task_name = table.column("name");
+  if (task == nullptr || task_name == nullptr) return;
+  for (size_t row = 0; row < table.rows; ++row) names[(*task)[row]] = name((*task_name)[row]);
+}
+
+StringId RawRun::stage_of_task(int64_t task) const {
+  const auto found = task_stages_.find(task);
+  return found == task_stages_.end() ? kNoString : found->second;
 }
 
 Status RawRun::finish_learning(const std::string& path) {
@@ -93,16 +129,26 @@ StringId RawRun::name(int64_t id) {
 TrackId RawRun::thread_track(int64_t thread) {
   const auto found = thread_tracks_.find(thread);
   if (found != thread_tracks_.end()) return found->second;
+  const TrackId id = rank_.add_track(about_thread(thread));
+  thread_tracks_[thread] = id;
+  return id;
+}
+
+TrackInfo RawRun::about_thread(int64_t thread) {
   TrackInfo track;
   track.process = process_;
   track.pid = pid_;
   track.tid = rank_.strings.intern(std::to_string(thread));
   const auto thread_name = thread_names_.find(thread);
   track.thread = thread_name == thread_names_.end() ? track.tid : thread_name->second;
+  if (const auto worker = process_names_.find(thread); worker != process_names_.end()) {
+    const StringId stage = stage_of_task(thread);
+    track.process = stage != kNoString ? stage : worker->second;
+    track.pid = track.tid;
+    track.thread = worker->second;
+  }
   track.kind = TrackKind::kHost;
-  const TrackId id = rank_.add_track(track);
-  thread_tracks_[thread] = id;
-  return id;
+  return track;
 }
 
 TrackId RawRun::named_track(std::string_view track_name) {
@@ -121,6 +167,14 @@ TrackId RawRun::counter_track(StringId counter_name) {
   track.process = process_;
   track.pid = pid_;
   track.thread = counter_name;
+  if (const auto of_task = parse_task_counter(rank_.strings.view(counter_name))) {
+    if (const StringId stage = stage_of_task(of_task->task); stage != kNoString) {
+      track.process = stage;
+      track.thread = rank_.strings.intern(std::string(of_task->what));
+      track.tid = rank_.strings.intern(std::to_string(of_task->task));
+      if (of_task->is_process) track.pid = track.tid;
+    }
+  }
   track.kind = TrackKind::kCounter;
   const TrackId id = rank_.add_track(track);
   counter_tracks_[counter_name] = id;

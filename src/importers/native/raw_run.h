@@ -33,21 +33,31 @@ class RawRun {
   const TickClock& clock() const { return clock_; }
   // The rank's id of a name; "" for ids that the file does not define, which are counted.
   StringId name(int64_t id);
-  // The lane of a host thread.
+  // The lane of a host thread, and what there is to say about it.
   TrackId thread_track(int64_t thread);
+  TrackInfo about_thread(int64_t thread);
   // A lane of the process that is not a thread's.
   TrackId named_track(std::string_view name);
-  // The lane of a counter.
+  // The lane of a counter. Those of a task that works for a stage of the input pipeline
+  // ("worker cpu % 17 python") are the stage's.
   TrackId counter_track(StringId name);
+  // Which stage of the input pipeline a thread or process works for; kNoString: none.
+  void set_stage_of_task(int64_t task, StringId stage) { task_stages_[task] = stage; }
+  StringId stage_of_task(int64_t task) const;
   // Names and values, in order.
   const std::vector<std::pair<std::string, nlohmann::json>>& notes() const { return notes_; }
   bool has_note(std::string_view name) const;
 
  private:
+  void learn_names(const RawTable& table, std::string_view key,
+                   std::unordered_map<int64_t, StringId>& names);
+
   RankBuilder& rank_;
   TickClock clock_;
   std::unordered_map<int64_t, StringId> names_;
   std::unordered_map<int64_t, StringId> thread_names_;
+  std::unordered_map<int64_t, StringId> process_names_;  // of worker processes
+  std::unordered_map<int64_t, StringId> task_stages_;
   std::unordered_map<int64_t, TrackId> thread_tracks_;
   std::unordered_map<StringId, TrackId> counter_tracks_;
   std::vector<std::pair<std::string, nlohmann::json>> notes_;

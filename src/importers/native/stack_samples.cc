@@ -33,8 +33,9 @@ std::vector<StringId> StackSamples::frames_of(int64_t node) const {
 
 void StackSamples::finish() {
   for (auto& [thread, samples] : samples_) {
-    TrackInfo info = run_.rank().track(run_.thread_track(thread));
+    TrackInfo info = run_.about_thread(thread);
     info.kind = TrackKind::kPython;
+    if (const auto name = names_.find(thread); name != names_.end()) info.thread = name->second;
     draw(run_.rank().add_track(info), samples);
   }
 }
