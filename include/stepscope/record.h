@@ -59,6 +59,9 @@ enum stepscope_kind {
   STEPSCOPE_STACK_NODE = 24,  // a stack seen for the first time: name is the frame, value1 the
                               // node's number, value2 the number of the node around it (0: none)
   STEPSCOPE_MEMORY_RESERVED = 25,  // see STEPSCOPE_MEMORY
+  // A call of a device's runtime (value2 0) or driver (1): value1 is its correlation. In the file
+  // it is a row of a table of its own.
+  STEPSCOPE_DEVICE_CALL = 32,
   // Flags above the number:
   STEPSCOPE_LONG = 1 << 14,   // a slot with the whole duration follows
   STEPSCOPE_VALUES = 1 << 15  // a slot with two values follows
@@ -148,12 +151,6 @@ STEPSCOPE_API int stepscope_import_mindspore_window(const char* folder, int64_t 
 // the end of the range that began there.
 STEPSCOPE_API uint64_t stepscope_now(void);
 STEPSCOPE_API void stepscope_end_range(uint64_t start, uint32_t kind, uint32_t name);
-
-// What this thread launches on a GPU from here to the matching pop belongs to the range that
-// carries `id` in the high half of its first value. For callbacks of frameworks; does nothing while
-// no recording of tier `full` runs.
-STEPSCOPE_API void stepscope_push_external_id(uint64_t id);
-STEPSCOPE_API void stepscope_pop_external_id(void);
 
 // A function of the GPU vendor's profiling library in use, or NULL.
 STEPSCOPE_API void* stepscope_vendor_function(const char* name);
