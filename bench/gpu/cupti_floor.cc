@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "collector/sources/cupti/api_calls.h"
-#include "collector/sources/cupti/call_tracer.h"
 #include "collector/sources/cupti/cupti_library.h"
 #include "stepscope/record.h"
 
@@ -98,5 +97,5 @@ extern "C" __attribute__((visibility("default"))) uint64_t stepscope_floor_stop(
 extern "C" __attribute__((visibility("default"))) int stepscope_floor_reset() {
   const auto& library = cupti::CuptiLibrary::open();
   if (!library || library->finalize == nullptr) return -1;
-  return cupti::detach(*library) ? 0 : library->finalize();
+  return library->finalize();
 }

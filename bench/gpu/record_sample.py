@@ -43,7 +43,7 @@ def main() -> None:
     add_one(numbers)
     batches = [torch.randint(VOCABULARY, (BATCH, LENGTH)).pin_memory() for _ in range(5)]
     schedule = stepscope.schedule(wait=1, warmup=1, active=3, repeat=1)
-    with stepscope.profile(
+    with stepscope.Profiler(
         output_path=sys.argv[1], schedule=schedule, record_shapes=True, profile_memory=True
     ) as profiler:
         for batch in batches:

@@ -37,7 +37,7 @@ struct ThisThread {
   const CuptiLibrary* detach_from = nullptr;
   ReturnCode detached = kSuccess;
 };
-thread_local ThisThread this_thread __attribute__((tls_model("initial-exec")));
+thread_local ThisThread this_thread;
 
 bool finalize_here(const CallbackData& data) {
   if (this_thread.detach_from == nullptr || data.site != kCallExit) return false;

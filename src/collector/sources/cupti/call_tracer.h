@@ -18,8 +18,9 @@ void stop_call_tracing(const CuptiLibrary& library);
 // Takes CUPTI out of the process, so that launches cost again what they cost before it came: while
 // it is there they cost more, whatever is switched off. Everything of ours has to be off and
 // flushed. As the vendor advises it happens at the end of a call of the driver, a call of this
-// thread's own; other threads may go on launching. False when another profiler is subscribed, which
-// would lose its place, or when CUPTI cannot do it. A later recording brings CUPTI back by itself.
+// thread's own; with threads that go on launching meanwhile the process has crashed all the same
+// (CUPTI 13.0). False when another profiler is subscribed, which would lose its place, or when
+// CUPTI cannot do it. A later recording brings CUPTI back by itself.
 bool detach(const CuptiLibrary& library);
 
 }  // namespace stepscope::cupti

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstring>
+#include <ranges>
 #include <string_view>
 
 #include "base/json_text.h"
@@ -182,6 +183,8 @@ Status CuptiSource::start() {
   enable(kContext, "contexts");
   enable(kMemory, "memory operations");
   enable(kMarker, "NVTX ranges");
+  // Calls first, and last at the end: a call without its kernel does no harm.
+  if (options_.tier >= Tier::kFull) start_calls();
   if (options_.tier >= Tier::kKernels) {
     enable(kConcurrentKernel, "kernels");
     enable(kMemcpy, "copies");
@@ -190,7 +193,6 @@ Status CuptiSource::start() {
   if (options_.tier >= Tier::kFull) {
     enable(kSynchronization, "synchronisations");
     enable(kOverhead, "overheads of CUPTI");
-    start_calls();
   }
   if (!enabled_.empty()) return {};
   const std::string why = problems_.empty() ? "CUPTI switches nothing on" : problems_.back();
@@ -233,8 +235,8 @@ void CuptiSource::collect(SourceOutput& output) {
 bool CuptiSource::waiting() const { return callbacks().buffers.any_filled(); }
 
 void CuptiSource::stop() {
+  for (const uint32_t kind : std::views::reverse(enabled_)) library_->disable(kind);
   if (tracing_calls_) stop_call_tracing(*library_);
-  for (const uint32_t kind : enabled_) library_->disable(kind);
   // What was launched while recording belongs to it, also when it ends behind it.
   a_device_hangs_ = options_.tier >= Tier::kKernels && !wait_for_devices(options_.wait_at_stop_ms);
   library_->flush_all(kFlushForced);

@@ -38,9 +38,10 @@ struct CuptiOptions {
   bool buffer_per_thread = true;  // so that threads that launch do not meet at a lock of CUPTI's
   // Calls by callbacks, which cost less than CUPTI's own records of them.
   bool calls_by_callbacks = true;
-  // Take CUPTI out of the process when a recording ends, where that is known to be safe: before
-  // CUDA 13, programs that use CUDA graphs crash when CUPTI comes back a second time.
-  bool detach_at_stop = true;
+  // Take CUPTI out of the process when a recording ends (CUDA 13 and later; before, programs that
+  // use CUDA graphs crash when CUPTI comes back a second time). Only for programs that do not
+  // launch on other threads meanwhile: those may crash then.
+  bool detach_at_stop = false;
   int64_t wait_at_stop_ms = 5000;
 
   // Changes single fields by "buffer_kb=4096,flush_ms=0,...", for measurements: the environment

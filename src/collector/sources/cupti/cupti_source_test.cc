@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -238,8 +240,8 @@ TEST_F(CuptiSourceTest, FullHasCallsOnTheirThreads) {
   }
 }
 
-TEST_F(CuptiSourceTest, CuptiLeavesTheProcessWhereThatIsSafe) {
-  start(3, 1300);
+TEST_F(CuptiSourceTest, CuptiLeavesTheProcessWhenAskedTo) {
+  start(3, 1300, "detach=1");
   launch();
   EXPECT_EQ(FAKE(fake_cupti_finalized_in_callbacks)(), 0u);
   EXPECT_EQ(stop().tables.at("kernels").size(), 1u);
@@ -250,14 +252,14 @@ TEST_F(CuptiSourceTest, CuptiLeavesTheProcessWhereThatIsSafe) {
   EXPECT_EQ(FAKE(fake_cupti_finalized_in_callbacks)(), 2u);
   EXPECT_EQ(FAKE(fake_cupti_finalized_elsewhere)(), 0u);
 
-  // Not from a CUDA whose graphs do not bear it, not under another profiler, not when told so.
-  start(3, 1201);
+  // Not unasked, not from a CUDA whose graphs do not bear it, not under another profiler.
+  start(3, 1300);
   stop();
   EXPECT_EQ(FAKE(fake_cupti_finalized_in_callbacks)(), 0u);
-  start(3, 1300, "", true);
+  start(3, 1201, "detach=1");
   stop();
   EXPECT_EQ(FAKE(fake_cupti_finalized_in_callbacks)(), 0u);
-  start(3, 1300, "detach=0");
+  start(3, 1300, "detach=1", true);
   stop();
   EXPECT_EQ(FAKE(fake_cupti_finalized_in_callbacks)(), 0u);
 }
@@ -266,7 +268,7 @@ TEST_F(CuptiSourceTest, CuptiLeavesTheProcessWhereThatIsSafe) {
 TEST_F(CuptiSourceTest, BuffersSurviveThatCuptiLeaves) {
   for (int round = 0; round < 70; ++round) {
     if (round == 0) {
-      start(3, 1300, "buffer_kb=64");
+      start(3, 1300, "buffer_kb=64,detach=1");
       FAKE(fake_cupti_keep_a_buffer)(1);
     } else {
       start_again(3);
@@ -351,6 +353,35 @@ TEST_F(CuptiSourceTest, ThreadsThatFillManyBuffersLoseNothingUncounted) {
               std::string::npos)
         << statistics_;
     EXPECT_EQ(recorded.tables.at("kernel_variants").size(), 100u);
+  }
+}
+
+// Recordings begin and end while threads launch: kernels that are recorded have their calls.
+TEST_F(CuptiSourceTest, ThreadsLaunchWhileRecordingsBeginAndEnd) {
+  constexpr size_t kThreads = 3;
+  FAKE(fake_cupti_reset)(1300);
+  std::atomic<int> launches = 0;
+  std::vector<std::jthread> threads;
+  for (size_t thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&](const std::stop_token& done) {
+      while (!done.stop_requested()) {
+        launch();
+        ++launches;
+      }
+    });
+  }
+  for (int round = 0; round < 30; ++round) {
+    start_again(3);
+    for (const int before = launches; launches < before + 100;) std::this_thread::yield();
+    const Recorded recorded = stop();
+    std::set<int64_t> calls;
+    for (const Row& row : recorded.tables.at("runtime_calls")) calls.insert(row.at("correlation"));
+    size_t without_call = 0;
+    for (const Row& row : recorded.tables.at("kernels"))
+      without_call += !calls.contains(row.at("correlation"));
+    // Those of calls that were under way when it began.
+    EXPECT_LE(without_call, kThreads);
+    EXPECT_GT(calls.size(), 50u);
   }
 }
 
