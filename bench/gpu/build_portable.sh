@@ -15,8 +15,8 @@ cmake -S . -B build-gpu/build -G Ninja -DCMAKE_BUILD_TYPE=Release -DSTEPSCOPE_PY
   -DSTEPSCOPE_TESTS=OFF -DSTEPSCOPE_BENCH=ON -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON \
   -DPython_EXECUTABLE="$(command -v "$python")" \
   -Dnanobind_ROOT="$nanobind" >build-gpu/configure.log
-cmake --build build-gpu/build --target stepscope_record stepscope_itt stepscope_injection \
-  stepscope_cupti_floor raw_summary
+cmake --build build-gpu/build --target stepscope_record stepscope_itt stepscope_nvtx \
+  stepscope_injection stepscope_cupti_floor raw_summary
 package=build-gpu/package/stepscope
 rm -rf build-gpu/package build-gpu/bench
 mkdir -p "$package/lib" "$package/include/stepscope" build-gpu/bench

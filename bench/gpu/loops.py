@@ -181,6 +181,8 @@ LOOPS: dict[str, Callable[[], Step]] = {
     "graph_mlp": graph_mlp,
 }
 # Steps of a turn: long enough to average over, short enough for many rounds in a few minutes.
-STEPS = {"tiny_mlp": 100, "gpt2_small": 6, "resnet50": 8, "gpt2_few": 12, "graph_mlp": 400}
+STEPS = {"tiny_mlp": 100, "gpt2_small": 5, "resnet50": 6, "gpt2_few": 12, "graph_mlp": 400}
 # Until the threads behind a loop (the one that pins batches) launch nothing more.
-QUIET_SECONDS = {"resnet50": 0.3}
+QUIET_SECONDS = {"resnet50": 0.5}
+# How the time of a benchmark is divided.
+SHARES = {"tiny_mlp": 2, "gpt2_small": 3, "resnet50": 3, "gpt2_few": 2, "graph_mlp": 1}

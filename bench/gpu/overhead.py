@@ -64,29 +64,19 @@ class Threads:
 
 
 class Bench:
-    def __init__(self, chosen_loops: list[str], modes: list[str], pin: bool) -> None:
+    def __init__(self, modes: list[str], pin: bool) -> None:
         self.threads = Threads(pin)
         self.modes = modes
         self.profilers = {mode: profilers.make(mode) for mode in modes}
         self.floor = profilers.floor_library()
-        self.steps: dict[str, Step] = {name: loops.LOOPS[name]() for name in chosen_loops}
         self.rounds: list[Facts] = []
-
-    def warm_up(self) -> None:
-        """Clocks, caches, allocators, and what a profiler does the first time only."""
         began = time.monotonic()
         matrix = torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16)
-        while time.monotonic() - began < 3:
+        while time.monotonic() - began < 3:  # until the clocks are up
             (matrix @ matrix).sum().item()
-        for name, step in self.steps.items():
-            for _ in range(max(10, loops.STEPS[name] // 4)):
-                step()
-            torch.cuda.synchronize()
-        for mode in self.modes:
-            self.turns(next(iter(self.steps)), mode)
 
-    def turn(self, name: str) -> Facts:
-        step, count = self.steps[name], loops.STEPS[name]
+    def turn(self, name: str, step: Step) -> Facts:
+        count = loops.STEPS[name]
         self.threads.bind()
         for _ in range(max(2, count // 10)):
             step()
@@ -101,18 +91,18 @@ class Bench:
         self.threads.free()
         return {"us": seconds / count * 1e6, "cpu_us": cpu / count * 1e6}
 
-    def turns(self, name: str, mode: str) -> Facts:
+    def turns(self, name: str, step: Step, mode: str) -> Facts:
         facts: Facts = {"loop": name, "mode": mode}
         profiler = self.profilers[mode]
         count = loops.STEPS[name]
         try:
             with tempfile.TemporaryDirectory() as folder:
-                facts["before"] = self.turn(name)
+                facts["before"] = self.turn(name, step)
                 profiler.start(Path(folder))
-                facts["recorded"] = self.turn(name)
+                facts["recorded"] = self.turn(name, step)
                 facts |= profiler.stop(Path(folder))
                 facts["steps"] = count + max(2, count // 10)
-                facts["after"] = self.turn(name)
+                facts["after"] = self.turn(name, step)
         except Exception as failure:  # the other ways go on
             facts["error"] = f"{type(failure).__name__}: {failure}"
         time.sleep(loops.QUIET_SECONDS.get(name, 0))
@@ -120,16 +110,20 @@ class Bench:
             facts["reset"] = self.floor.stepscope_floor_reset()
         return facts
 
-    def run(self, seconds: float) -> None:
+    def run(self, name: str, seconds: float) -> None:
         ends = time.monotonic() + seconds
+        step = loops.LOOPS[name]()
+        for _ in range(max(10, loops.STEPS[name] // 4)):
+            step()
+        for mode in self.modes:  # what a profiler does the first time only
+            self.turns(name, step, mode)
         longest = 0.0
         number = 0
         while number < 2 or time.monotonic() + longest < ends:
             began = time.monotonic()
-            for name in self.steps:
-                order = self.modes[number % len(self.modes) :] + self.modes
-                for mode in order[: len(self.modes)]:
-                    self.rounds.append({"round": number} | self.turns(name, mode))
+            first = number % len(self.modes)
+            for mode in self.modes[first:] + self.modes[:first]:
+                self.rounds.append({"round": number} | self.turns(name, step, mode))
             longest = max(longest, time.monotonic() - began)
             number += 1
 
@@ -228,16 +222,20 @@ def main() -> None:
     parser.add_argument("--no-pin", action="store_true")
     parser.add_argument("--output", type=Path, default=Path())
     arguments = parser.parse_args()
-    bench = Bench(arguments.loops.split(","), arguments.modes.split(","), not arguments.no_pin)
-    bench.warm_up()
-    bench.run(arguments.seconds)
-    figures = [compare(bench.rounds, name, mode) for name in bench.steps for mode in bench.modes]
-    print_table(figures)
-    print_ratios(figures)
+    chosen = arguments.loops.split(",")
+    bench = Bench(arguments.modes.split(","), not arguments.no_pin)
     arguments.output.mkdir(parents=True, exist_ok=True)
-    (arguments.output / "overhead.json").write_text(
-        json.dumps({"figures": figures, "rounds": bench.rounds}, indent=1)
-    )
+    figures: list[Facts] = []
+    for name in chosen:
+        share = loops.SHARES[name] / sum(loops.SHARES[other] for other in chosen)
+        bench.run(name, arguments.seconds * share)
+        of_loop = [compare(bench.rounds, name, mode) for mode in bench.modes]
+        print_table(of_loop)
+        print_ratios(of_loop)
+        figures += of_loop
+        (arguments.output / "overhead.json").write_text(
+            json.dumps({"figures": figures, "rounds": bench.rounds}, indent=1)
+        )
     os._exit(0)  # without waiting for the data loader's processes
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import subprocess
 import time
 from pathlib import Path
@@ -47,7 +48,10 @@ class Off:
 class Ours:
     """A recording as Profiler makes it, but for its folder; torch's operators with them."""
 
-    def __init__(self, tier: int, operators: bool = False, everything: bool = False) -> None:
+    def __init__(
+        self, tier: int, operators: bool = False, everything: bool = False, tuning: str = ""
+    ) -> None:
+        self.tuning = tuning
         self.sources: Facts = {"system": {"interval_ms": 1000}, "gpu": {"tier": tier}}
         if everything:
             self.sources["python_stacks"] = {"interval_ms": 1}
@@ -59,6 +63,7 @@ class Ours:
         self.source: TorchSource | None = None
 
     def start(self, folder: Path) -> None:
+        os.environ["STEPSCOPE_CUPTI_TUNING"] = self.tuning
         self.recording = _record.Recording(str(folder), json.dumps({"sources": self.sources}))
         if self.operators:
             self.source = TorchSource()
@@ -177,6 +182,7 @@ MODES: dict[str, Any] = {
     "kernels": lambda: Ours(2),
     "floor_full": lambda: Floor(3, operators=True),
     "full": lambda: Ours(3, operators=True),
+    "full_detach": lambda: Ours(3, operators=True, tuning="detach=1"),
     "everything": lambda: Ours(3, operators=True, everything=True),
     "cupti_records": lambda: Floor(3, records=True),
     "torch_default": lambda: TorchProfiler(everything=False),

@@ -45,7 +45,7 @@ def record(mode: str, loop: str) -> None:
     print("ANSWER " + json.dumps(facts), flush=True)
 
 
-def record_beside_others() -> None:
+def record_beside_others(tuning: str) -> None:
     """Threads launch while recordings begin and end; then torch.profiler takes turns with ours."""
     import loops
     import profilers
@@ -63,11 +63,11 @@ def record_beside_others() -> None:
     threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
     for thread in threads:
         thread.start()
-    while min(counts) == 0:
+    while min(counts) < 20:
         time.sleep(0.01)
     lost = 0
     for _ in range(60):
-        ours = profilers.Ours(3)
+        ours = profilers.Ours(3, tuning=tuning)
         with tempfile.TemporaryDirectory() as folder:
             ours.start(Path(folder))
             time.sleep(0.05)
@@ -177,7 +177,7 @@ def main() -> None:
     if words[:1] == ["record"]:
         return record(words[1], words[2])
     if words[:1] == ["beside"]:
-        return record_beside_others()
+        return record_beside_others(words[1] if len(words) > 1 else "")
     good = True
     for loop in ("tiny_mlp", "graph_mlp", "gpt2_few"):
         good &= check_kernels(loop)
