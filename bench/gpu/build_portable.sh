@@ -1,38 +1,32 @@
 #!/bin/sh
-# Builds the collector alone into build-gpu/lib, with zstd and the C++ library inside, so that the
-# result runs on a machine that has neither zstd nor this compiler (glibc 2.34 or later). A plain
-# compiler is enough; where there is none of zstd's headers, carry the folder from where there are.
+# Builds what the GPU benchmarks need into build-gpu, for a machine that cannot build it: the package
+# for one version of Python, the library of bare CUPTI and raw_summary. That machine needs a C
+# library as new as this one's, zstd's library, and PyTorch with a C++ compiler for the callbacks.
 #
-# Usage: bench/gpu/build_portable.sh [OUTPUT]          default: build-gpu/lib
+# Usage: bench/gpu/build_portable.sh [PYTHON]
+#   PYTHON  of the version that the other machine has, with its headers; default: python3
+#   NANOBIND  folder of nanobind's CMake files; default: what PYTHON finds
 set -eu
 cd "$(dirname "$0")/../.."
-output=${1:-build-gpu/lib}
-objects_folder=build-gpu/objects
-mkdir -p "$output" "$objects_folder"
-compiler=${CXX:-g++}
-flags="-std=c++20 -O2 -g1 -fPIC -Wall -Wextra -Wno-restrict -Isrc -Iinclude"
-zstd=$("$compiler" -print-file-name=libzstd.a)
-[ "$zstd" != libzstd.a ] || zstd=-lzstd
-
-sources=$(ls src/base/*.cc src/format/*.cc src/collector/*.cc src/collector/sources/*/*.cc |
-  grep -v -e _test.cc -e _fuzzer.cc -e injection.cc -e autostart.cc)
-objects=
-for source in $sources; do
-  object=$objects_folder/$(echo "$source" | tr / _).o
-  objects="$objects $object"
-  [ -e "$object" ] && [ -z "$(find src include -newer "$object" -name '*.[ch]*' | head -1)" ] &&
-    continue
-  $compiler $flags -c "$source" -o "$object"
-done
-link="-static-libstdc++ -static-libgcc -pthread -ldl"
-$compiler $flags -shared src/collector/autostart.cc $objects -Wl,-soname,libstepscope_collector.so \
-  -o "$output/libstepscope_collector.so" "$zstd" $link \
-  -Wl,--version-script=src/collector/exports.map
-if [ -e src/collector/injection.cc ]; then
-  $compiler $flags -shared src/collector/injection.cc -o "$output/libstepscope_injection.so" \
-    -L"$output" -lstepscope_collector -static-libstdc++ -static-libgcc -ldl '-Wl,-rpath,$ORIGIN'
-fi
-$compiler $flags -shared bench/gpu/cupti_floor.cc $objects -o "$output/libstepscope_cupti_floor.so" \
-  "$zstd" $link -Wl,--exclude-libs,ALL
-$compiler $flags bench/gpu/raw_summary.cc $objects -o "$output/raw_summary" "$zstd" $link
-ls -l "$output"
+python=${1:-python3}
+mkdir -p build-gpu
+nanobind=${NANOBIND:-$("$python" -m nanobind --cmake_dir)}
+cmake -S . -B build-gpu/build -G Ninja -DCMAKE_BUILD_TYPE=Release -DSTEPSCOPE_PYTHON=ON \
+  -DSTEPSCOPE_TESTS=OFF -DSTEPSCOPE_BENCH=ON -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON \
+  -DPython_EXECUTABLE="$(command -v "$python")" \
+  -Dnanobind_ROOT="$nanobind" >build-gpu/configure.log
+cmake --build build-gpu/build --target stepscope_record stepscope_itt stepscope_nvtx \
+  stepscope_injection stepscope_cupti_floor raw_summary
+package=build-gpu/package/stepscope
+rm -rf build-gpu/package build-gpu/bench
+mkdir -p "$package/lib" "$package/include/stepscope" build-gpu/bench
+cp -r python/stepscope/. "$package"
+cp build-gpu/build/python/_record*.so "$package"
+cp build-gpu/build/lib/libstepscope_*.so "$package/lib"
+cp include/stepscope/record.h "$package/include/stepscope"
+cp build-gpu/build/bench/raw_summary build-gpu/build/bench/libstepscope_cupti_floor.so \
+  build-gpu/bench
+find build-gpu/package build-gpu/bench -type f \( -name '*.so' -o -name raw_summary \) \
+  -exec strip -g {} +
+find build-gpu/package -name __pycache__ -prune -exec rm -r {} +
+du -sh build-gpu/package build-gpu/bench

@@ -1,261 +1,242 @@
 """What recording adds to a training step on an NVIDIA GPU, ours beside torch.profiler.
 
-    python3 bench/gpu/overhead.py [--seconds 240] [--models tiny_mlp,gpt2_small]
+    python3 bench/gpu/overhead.py [--seconds 240] [--loops tiny_mlp,gpt2_small,resnet50]
                                   [--modes off,kernels,full,torch_default] [--output FOLDER]
 
-Every way of recording has a process of its own, because a CUPTI that was switched on once leaves
-traces in its process; only one of them works at a time, in turns. Before anything is recorded each
-process runs a few rounds as it is: its step time then, corrected by how the process `off` has
-changed since, is what the recorded rounds are compared with. A last round without recording shows
-whether the step got its old speed back. Prints a table and writes overhead.json.
+One process, round after round. In a round every way of recording has three turns of each loop:
+steps as they are, steps while it records, steps after it has stopped; what it adds is the second
+against the first of the same round. Then CUPTI is taken out of the process, so that the next way
+begins as the first one did. The figures are medians over the rounds with their quartiles.
+
+The thread that trains and the one that autograd runs the backward pass on are kept on one processor
+(--no-pin: they are not): in a virtual machine, waking a thread on another processor takes as long
+as a launch, and varies more than what is measured here. Threads of the profilers are not bound.
+
+Prints a table and the ratios, and writes overhead.json.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
+import os
 import statistics
-import subprocess
-import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
+import loops
+import profilers
+import torch
+
 Facts = dict[str, Any]
-PRISTINE_ROUNDS = 3
-# Their files take seconds to write: in every third round only.
-SLOW_MODES = ("torch_default", "torch_full")
+Step = loops.Step
 
 
-def work(mode: str) -> None:
-    """A worker: does what the lines of its input say, answers each with a line of JSON."""
-    import models
-    import profilers
-    import torch
+class Threads:
+    """Those that launch: this one and autograd's."""
 
-    profiler = profilers.make(mode)
-    steps: dict[str, models.Step] = {}
+    def __init__(self, pin: bool) -> None:
+        found = [threading.get_native_id()]
+        tensor = torch.zeros(1, device="cuda", requires_grad=True)
+        tensor.register_hook(lambda _gradient: found.append(threading.get_native_id()))
+        (tensor * 2).sum().backward()
+        self.ids = list(dict.fromkeys(found))
+        self.everywhere = os.sched_getaffinity(0)
+        self.pin = pin and len(self.everywhere) > 2
 
-    def run_round(model: str, count: int, record: bool) -> Facts:
-        if model not in steps:
-            steps[model] = models.MODELS[model]()
-            for _ in range(10):
-                steps[model]()
-        step = steps[model]
-        with tempfile.TemporaryDirectory() as folder:
-            if record:
+    def bind(self) -> None:
+        if self.pin:
+            processor = sorted(self.everywhere)[1]
+            for thread in self.ids:
+                os.sched_setaffinity(thread, {processor})
+
+    def free(self) -> None:
+        """So that what this thread starts now is not bound."""
+        if self.pin:
+            os.sched_setaffinity(self.ids[0], self.everywhere)
+
+    def cpu_seconds(self) -> float:
+        files = [Path(f"/proc/self/task/{thread}/schedstat") for thread in self.ids]
+        return sum(int(file.read_text().split()[0]) for file in files) * 1e-9
+
+
+class Bench:
+    def __init__(self, modes: list[str], pin: bool) -> None:
+        self.threads = Threads(pin)
+        self.modes = modes
+        self.profilers = {mode: profilers.make(mode) for mode in modes}
+        self.floor = profilers.floor_library()
+        self.rounds: list[Facts] = []
+        began = time.monotonic()
+        matrix = torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16)
+        while time.monotonic() - began < 3:  # until the clocks are up
+            (matrix @ matrix).sum().item()
+
+    def turn(self, name: str, step: Step) -> Facts:
+        count = loops.STEPS[name]
+        self.threads.bind()
+        for _ in range(max(2, count // 10)):
+            step()
+        torch.cuda.synchronize()
+        cpu = self.threads.cpu_seconds()
+        began = time.perf_counter()
+        for _ in range(count):
+            step()
+        torch.cuda.synchronize()
+        seconds = time.perf_counter() - began
+        cpu = self.threads.cpu_seconds() - cpu
+        self.threads.free()
+        return {"us": seconds / count * 1e6, "cpu_us": cpu / count * 1e6}
+
+    def turns(self, name: str, step: Step, mode: str) -> Facts:
+        facts: Facts = {"loop": name, "mode": mode}
+        profiler = self.profilers[mode]
+        count = loops.STEPS[name]
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                facts["before"] = self.turn(name, step)
                 profiler.start(Path(folder))
-            for _ in range(max(3, count // 20)):
-                step()
-            torch.cuda.synchronize()
-            began = time.perf_counter()
-            for _ in range(count):
-                step()
-            torch.cuda.synchronize()
-            seconds = time.perf_counter() - began
-            facts: Facts = {"step_us": seconds / count * 1e6}
-            if record:
+                facts["recorded"] = self.turn(name, step)
                 facts |= profiler.stop(Path(folder))
-                facts["steps"] = count + max(3, count // 20)
+                facts["steps"] = count + max(2, count // 10)
+                facts["after"] = self.turn(name, step)
+        except Exception as failure:  # the other ways go on
+            facts["error"] = f"{type(failure).__name__}: {failure}"
+        time.sleep(loops.QUIET_SECONDS.get(name, 0))
+        if mode != "off":
+            facts["reset"] = self.floor.stepscope_floor_reset()
         return facts
 
-    for line in sys.stdin:
-        order = json.loads(line)
-        try:
-            answer = run_round(order["model"], order["steps"], order["record"])
-        except Exception as failure:  # the other modes go on
-            answer = {"error": f"{type(failure).__name__}: {failure}"}
-        print("ANSWER " + json.dumps(answer), flush=True)
+    def run(self, name: str, seconds: float) -> None:
+        ends = time.monotonic() + seconds
+        step = loops.LOOPS[name]()
+        for _ in range(max(10, loops.STEPS[name] // 4)):
+            step()
+        for mode in self.modes:  # what a profiler does the first time only
+            self.turns(name, step, mode)
+        longest = 0.0
+        number = 0
+        while number < 2 or time.monotonic() + longest < ends:
+            began = time.monotonic()
+            first = number % len(self.modes)
+            for mode in self.modes[first:] + self.modes[:first]:
+                self.rounds.append({"round": number} | self.turns(name, step, mode))
+            longest = max(longest, time.monotonic() - began)
+            number += 1
 
 
-class Worker:
-    def __init__(self, mode: str) -> None:
-        self.mode = mode
-        self.process = subprocess.Popen(
-            [sys.executable, __file__, "--worker", mode],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self.dead = ""
-
-    def round(self, model: str, steps: int, record: bool) -> Facts:
-        if self.dead:
-            return {"error": self.dead}
-        assert self.process.stdin is not None and self.process.stdout is not None
-        order = {"model": model, "steps": steps, "record": record}
-        try:
-            self.process.stdin.write(json.dumps(order) + "\n")
-            self.process.stdin.flush()
-            for line in self.process.stdout:
-                if line.startswith("ANSWER "):
-                    answer: Facts = json.loads(line[len("ANSWER ") :])
-                    return answer
-        except BrokenPipeError:
-            pass
-        self.dead = f"the worker {self.mode} ended with {self.process.wait()}"
-        return {"error": self.dead}
-
-    def close(self) -> None:
-        assert self.process.stdin is not None
-        try:
-            self.process.stdin.close()
-            self.process.wait(20)
-        except (BrokenPipeError, subprocess.TimeoutExpired):
-            self.process.kill()
+def quartiles(values: list[float]) -> tuple[float, float, float]:
+    ordered = sorted(values)
+    last = len(ordered) - 1
+    return ordered[last // 4], statistics.median(ordered), ordered[last - last // 4]
 
 
-def interval(values: list[float]) -> tuple[float, float]:
-    """A 95 % interval of the median by resampling."""
-    generator = random.Random(1)
-    medians = sorted(
-        statistics.median(generator.choices(values, k=len(values))) for _ in range(1000)
-    )
-    return medians[25], medians[974]
-
-
-def compare(mode: str, model: str, rounds: list[Facts]) -> Facts:
+def compare(rounds: list[Facts], name: str, mode: str) -> Facts:
     """Figures of one way of recording one loop."""
+    of_mode = [r for r in rounds if r["loop"] == name and r["mode"] == mode]
+    good = [r for r in of_mode if "after" in r]
+    errors = sorted({r["error"] for r in of_mode if "error" in r})
+    figures: Facts = {"loop": name, "mode": mode, "rounds": len(good), "errors": errors}
+    if not good:
+        return figures
 
-    def times(of_mode: str, phase: str) -> list[float]:
-        return [
-            r["step_us"]
-            for r in rounds
-            if r["mode"] == of_mode
-            and r["model"] == model
-            and r["phase"] == phase
-            and "step_us" in r
-        ]
+    def added(turn: str, what: str) -> list[float]:
+        return [(r[turn][what] / r["before"][what] - 1) * 100 for r in good]
 
-    before = times(mode, "pristine")
-    off_before = times("off", "pristine")
-    recorded = [
-        r for r in rounds if r["mode"] == mode and r["model"] == model and r["phase"] == "recorded"
-    ]
-    good = [r for r in recorded if "step_us" in r]
-    errors = sorted({r["error"] for r in recorded if "error" in r})
-    if not good or not before or not off_before:
-        return {"mode": mode, "model": model, "errors": errors}
-    base = statistics.median(before)
-    off_base = statistics.median(off_before)
-    off_by_round = {
-        r["round"]: r["step_us"]
-        for r in rounds
-        if r["mode"] == "off" and r["model"] == model and r["phase"] == "recorded"
-    }
-    added = [
-        (r["step_us"] / base) / (off_by_round.get(r["round"], off_base) / off_base) - 1
-        for r in good
-    ]
-    after = times(mode, "after")
+    low, middle, high = quartiles(added("recorded", "us"))
     last = good[-1]
-    low, high = interval(added)
-    return {
-        "mode": mode,
-        "model": model,
-        "rounds": len(good),
-        "step_us": statistics.median(r["step_us"] for r in good),
-        "without_us": base,
-        "added_percent": statistics.median(added) * 100,
-        "added_low": low * 100,
-        "added_high": high * 100,
-        "after_percent": (statistics.median(after) / base - 1) * 100 if after else None,
+    return figures | {
+        "before_us": statistics.median(r["before"]["us"] for r in good),
+        "before_cpu_us": statistics.median(r["before"]["cpu_us"] for r in good),
+        "added_us": statistics.median(r["recorded"]["us"] - r["before"]["us"] for r in good),
+        "added": middle,
+        "added_low": low,
+        "added_high": high,
+        "added_cpu": statistics.median(added("recorded", "cpu_us")),
+        "after": statistics.median(added("after", "us")),
         "stop_seconds": statistics.median(r.get("stop_seconds", 0) for r in good),
-        "kernels_per_step": last.get("kernels", 0) / last["steps"] if "steps" in last else None,
-        "events": last.get("events"),
-        "bytes": last.get("bytes"),
+        "kernels_per_step": last["kernels"] / last["steps"] if "kernels" in last else None,
+        "events": last.get("events", 0),
+        "bytes": last.get("bytes", 0),
         "not_recorded": sum(r.get("not_recorded", 0) for r in good),
-        "operators": last.get("operators"),
-        "errors": errors,
+        "not_reset": sum(r.get("reset", 0) != 0 for r in good),
     }
 
 
 def print_table(figures: list[Facts]) -> None:
     print(
-        f"{'loop':11} {'recording':15} {'rounds':>6} {'step us':>9} {'added %':>8} "
-        f"{'95 %':>15} {'of torch':>8} {'after %':>7} {'stop s':>7} {'kern/step':>9} "
-        f"{'events':>9} {'MB':>7} {'lost':>5}"
+        f"{'loop':12} {'recording':17} {'rounds':>6} {'step us':>9} {'added %':>8} "
+        f"{'quartiles':>15} {'CPU %':>6} {'after %':>7} {'stop s':>7} {'kern/step':>9} "
+        f"{'events':>8} {'MB':>7} {'lost':>5}"
     )
     for row in figures:
-        if "step_us" not in row:
-            print(f"{row['model']:11} {row['mode']:15} {'; '.join(row['errors'])[:120]}")
+        if "added" not in row:
+            print(f"{row['loop']:12} {row['mode']:17} {'; '.join(row['errors'])[:160]}")
             continue
-        reference = next(
-            (
-                f["added_percent"]
-                for f in figures
-                if f["model"] == row["model"] and f["mode"] == "torch_default"
-                if "added_percent" in f
-            ),
-            None,
-        )
-        ratio = f"{row['added_percent'] / reference:8.2f}" if reference else f"{'-':>8}"
-        after = f"{row['after_percent']:7.1f}" if row["after_percent"] is not None else f"{'-':>7}"
-        span = f"{row['added_low']:.2f}..{row['added_high']:.2f}"
+        span = f"{row['added_low']:.1f}..{row['added_high']:.1f}"
         print(
-            f"{row['model']:11} {row['mode']:15} {row['rounds']:6} {row['step_us']:9.1f} "
-            f"{row['added_percent']:8.2f} {span:>15} {ratio} {after} {row['stop_seconds']:7.3f} "
-            f"{row['kernels_per_step'] or 0:9.1f} {row['events'] or 0:9} "
-            f"{(row['bytes'] or 0) / 1e6:7.2f} {row['not_recorded']:5}"
+            f"{row['loop']:12} {row['mode']:17} {row['rounds']:6} {row['before_us']:9.1f} "
+            f"{row['added']:8.1f} {span:>15} {row['added_cpu']:6.1f} {row['after']:7.1f} "
+            f"{row['stop_seconds']:7.3f} {row['kernels_per_step'] or 0:9.1f} {row['events']:8} "
+            f"{row['bytes'] / 1e6:7.2f} {row['not_recorded']:5}"
+            f"{'  ' + '; '.join(row['errors'])[:80] if row['errors'] else ''}"
         )
+
+
+def print_ratios(figures: list[Facts]) -> None:
+    """What docs/performance.md promises, or why not."""
+    for name in dict.fromkeys(row["loop"] for row in figures):
+        by_mode = {r["mode"]: r for r in figures if r["loop"] == name and "added" in r}
+
+        def ratio(mode: str, other: str, what: str, rows: dict[str, Facts] = by_mode) -> str:
+            if mode not in rows or other not in rows or rows[other][what] <= 0:
+                return f"{mode} / {other}: -"
+            return f"{mode} / {other}: {rows[mode][what] / rows[other][what]:.2f}"
+
+        print(f"{name}, added time: " + ", ".join(
+            ratio(*pair, "added_us")
+            for pair in (
+                ("kernels", "floor_kernels"), ("full", "floor_full"), ("full", "torch_default"),
+                ("full", "torch_everything"), ("everything", "torch_everything"),
+                ("floor_full", "torch_default"),
+            )
+        ))  # fmt: skip
+        print(f"{name}, stop with the file: " + ", ".join(
+            ratio(*pair, "stop_seconds")
+            for pair in (("full", "torch_default"), ("everything", "torch_everything"))
+        ))  # fmt: skip
+        counts = {mode: r["kernels_per_step"] for mode, r in by_mode.items()
+                  if r["kernels_per_step"] and mode != "pulse"}  # fmt: skip
+        same = "the same" if len(set(counts.values())) == 1 else "DIFFERENT"
+        print(f"{name}, kernels a step: {same} {counts}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--worker")
     parser.add_argument("--seconds", type=float, default=240)
-    parser.add_argument("--models", default="tiny_mlp,graph_mlp,gpt2_small,resnet50")
-    parser.add_argument("--modes", default="")
+    parser.add_argument("--loops", default=",".join(loops.LOOPS))
+    parser.add_argument("--modes", default=",".join(profilers.MODES))
+    parser.add_argument("--no-pin", action="store_true")
     parser.add_argument("--output", type=Path, default=Path())
     arguments = parser.parse_args()
-    if arguments.worker:
-        work(arguments.worker)
-        return
-
-    import models as loops
-    import profilers
-
-    ends = time.monotonic() + arguments.seconds
-    chosen = arguments.models.split(",")
-    modes = arguments.modes.split(",") if arguments.modes else list(profilers.MODES)
-    workers = [Worker(mode) for mode in modes]
-    rounds: list[Facts] = []
-
-    def run(worker: Worker, model: str, phase: str, number: int) -> None:
-        facts = worker.round(model, loops.STEPS[model], phase == "recorded")
-        rounds.append(
-            {"mode": worker.mode, "model": model, "phase": phase, "round": number} | facts
-        )
-
-    for number in range(PRISTINE_ROUNDS):
-        for model in chosen:
-            for worker in workers:
-                run(worker, model, "pristine", number)
-    number = 0
-    longest = 0.0
-    # The round without recording at the end takes about as long as one before.
-    while time.monotonic() + longest * 1.5 < ends - 10:
-        began = time.monotonic()
-        for model in chosen:
-            for worker in workers if number % 2 == 0 else reversed(workers):
-                if worker.mode in SLOW_MODES and number % 3 != 0:
-                    continue
-                run(worker, model, "recorded", number)
-        longest = max(longest, time.monotonic() - began)
-        number += 1
-    for model in chosen:
-        for worker in workers:
-            run(worker, model, "after", 0)
-    for worker in workers:
-        worker.close()
-    figures = [compare(mode, model, rounds) for model in chosen for mode in modes]
-    print_table(figures)
+    chosen = arguments.loops.split(",")
+    bench = Bench(arguments.modes.split(","), not arguments.no_pin)
     arguments.output.mkdir(parents=True, exist_ok=True)
-    (arguments.output / "overhead.json").write_text(
-        json.dumps({"figures": figures, "rounds": rounds}, indent=1)
-    )
+    figures: list[Facts] = []
+    for name in chosen:
+        share = loops.SHARES[name] / sum(loops.SHARES[other] for other in chosen)
+        bench.run(name, arguments.seconds * share)
+        of_loop = [compare(bench.rounds, name, mode) for mode in bench.modes]
+        print_table(of_loop)
+        print_ratios(of_loop)
+        figures += of_loop
+        (arguments.output / "overhead.json").write_text(
+            json.dumps({"figures": figures, "rounds": bench.rounds}, indent=1)
+        )
+    os._exit(0)  # without waiting for the data loader's processes
 
 
 if __name__ == "__main__":

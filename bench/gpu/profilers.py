@@ -1,7 +1,6 @@
-"""What a benchmark's worker can record with: nothing, our collector, torch.profiler, bare CUPTI.
+"""What the benchmarks record with: nothing, Stepscope, torch.profiler, bare CUPTI.
 
-Each has start(folder) and stop(folder), which returns what was recorded. The libraries are those
-of build-gpu/lib (see build_portable.sh) or build/lib.
+Each has start(folder) and stop(folder), which returns what was recorded.
 """
 
 from __future__ import annotations
@@ -12,32 +11,29 @@ import os
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
+from stepscope import _record
+from stepscope.torch import _build, _library
+from stepscope.torch._profile import TorchParameters
+from stepscope.torch._source import TorchSource
 
 ROOT = Path(__file__).resolve().parents[2]
 Facts = dict[str, Any]
 
 
-def library_folder() -> Path:
-    for name in ("build-gpu/lib", "build/lib"):
-        if (ROOT / name / "libstepscope_collector.so").exists():
-            return ROOT / name
-    raise SystemExit("no libstepscope_collector.so: run bench/gpu/build_portable.sh")
+class Profiler(Protocol):
+    def start(self, folder: Path) -> None: ...
+    def stop(self, folder: Path) -> Facts: ...
 
 
-class Options(ctypes.Structure):
-    _fields_ = (
-        ("size", ctypes.c_size_t),
-        ("rank", ctypes.c_int64),
-        ("max_host_mb", ctypes.c_uint32),
-        ("max_disk_mb", ctypes.c_uint32),
-        ("min_free_mb", ctypes.c_uint32),
-        ("ring_kb", ctypes.c_uint32),
-        ("system_interval_ms", ctypes.c_uint32),
-        ("gpu_tier", ctypes.c_uint32),
-    )
+def built(name: str) -> Path:
+    """A library or program of bench/gpu/CMakeLists.txt."""
+    for folder in ("build-gpu/bench", "build/bench"):
+        if (ROOT / folder / name).exists():
+            return ROOT / folder / name
+    raise SystemExit(f"{name} is not there: run bench/gpu/build_portable.sh")
 
 
 class Off:
@@ -50,49 +46,55 @@ class Off:
 
 
 class Ours:
-    """Our collector, and PyTorch's operators where the callback library is built."""
+    """A recording as Profiler makes it, but for its folder; torch's operators with them."""
 
-    def __init__(self, tier: int, operators: bool, wishes: int = 0) -> None:
-        self.tier = tier
-        self.wishes = wishes  # 1 shapes, 2 allocator events
-        self.library = ctypes.CDLL(str(library_folder() / "libstepscope_collector.so"))
-        self.library.stepscope_stop.restype = ctypes.c_char_p
-        self.library.stepscope_last_error.restype = ctypes.c_char_p
-        self.operators: ctypes.CDLL | None = None
-        path = library_folder() / "libstepscope_torch.so"
-        if operators and path.exists():
-            self.operators = ctypes.CDLL(str(path))
+    def __init__(
+        self, tier: int, operators: bool = False, everything: bool = False, tuning: str = ""
+    ) -> None:
+        self.tuning = tuning
+        self.sources: Facts = {"system": {"interval_ms": 1000}, "gpu": {"tier": tier}}
+        if everything:
+            self.sources["python_stacks"] = {"interval_ms": 1}
+        self.parameters = TorchParameters(
+            record_shapes=everything, profile_memory=everything, with_stack=everything
+        )
+        self.operators = operators
+        self.recording: Any = None
+        self.source: TorchSource | None = None
 
     def start(self, folder: Path) -> None:
-        options = Options(size=ctypes.sizeof(Options), gpu_tier=self.tier, min_free_mb=64)
-        if self.library.stepscope_start(str(folder).encode(), ctypes.byref(options)) != 0:
-            raise SystemExit(self.library.stepscope_last_error().decode())
-        if self.operators is not None:
-            self.operators.stepscope_torch_start(self.wishes)
+        os.environ["STEPSCOPE_CUPTI_TUNING"] = self.tuning
+        self.recording = _record.Recording(str(folder), json.dumps({"sources": self.sources}))
+        if self.operators:
+            self.source = TorchSource()
+            missing = self.source.start(self.parameters, folder)
+            if missing:
+                raise RuntimeError(str(missing))
 
     def stop(self, folder: Path) -> Facts:
         began = time.perf_counter()
-        if self.operators is not None:
-            self.operators.stepscope_torch_stop()
-        statistics = json.loads(self.library.stepscope_stop())
+        if self.source is not None:
+            self.source.stop()
+        figures = json.loads(self.recording.stop())
         seconds = time.perf_counter() - began
+        self.recording = self.source = None
         summary = read_summary(folder)
         gpu = (summary.get("gpu") or [{}])[-1]
         return {
             "stop_seconds": seconds,
-            "events": statistics["events"],
-            "not_recorded": statistics["not_recorded"],
-            "bytes": statistics["bytes"],
-            "writer_cpu_seconds": statistics["writer_cpu_seconds"],
+            "events": figures["events"],
+            "not_recorded": figures["not_recorded"],
+            "bytes": figures["bytes"],
+            "writer_cpu_seconds": figures["writer_cpu_seconds"],
             "kernels": gpu.get("kernels", 0),
-            "operators": self.operators is not None,
             "summary": summary,
         }
 
 
 def read_summary(folder: Path) -> Facts:
-    tool = library_folder() / "raw_summary"
-    done = subprocess.run([tool, folder / "stepscope.raw"], capture_output=True, text=True)
+    done = subprocess.run(
+        [built("raw_summary"), folder / "stepscope.raw"], capture_output=True, text=True
+    )
     return json.loads(done.stdout) if done.returncode == 0 else {"error": done.stderr}
 
 
@@ -122,64 +124,72 @@ class TorchProfiler:
         written = time.perf_counter()
         self.profiler = None
         text = path.read_bytes()
-        facts = {
+        path.unlink()
+        return {
             "stop_seconds": written - began,
             "profiler_stop_seconds": stopped - began,
             "events": text.count(b'"ph": "X"') or text.count(b'"ph":"X"'),
             "kernels": text.count(b'"cat": "kernel"') or text.count(b'"cat":"kernel"'),
             "bytes": len(text),
         }
-        path.unlink()
-        return facts
+
+
+def floor_library() -> ctypes.CDLL:
+    library = ctypes.CDLL(str(built("libstepscope_cupti_floor.so")))
+    library.stepscope_floor_stop.restype = ctypes.c_uint64
+    return library
+
+
+def empty_callback() -> ctypes.CDLL:
+    """A callback for operators that does nothing, built against the torch that is installed."""
+    source = ROOT / "bench/frameworks/empty_callback.cc"
+    path = _build.build(
+        _build.Torch.installed(), _library.collector_library(), _library.header_folder(), [source]
+    )
+    return ctypes.CDLL(str(path))
 
 
 class Floor:
-    """CUPTI switched on and its records thrown away."""
+    """CUPTI switched on and its records thrown away; with a callback for operators that is empty
+    where operators are recorded."""
 
-    def __init__(self, tier: int) -> None:
+    def __init__(self, tier: int, records: bool = False, operators: bool = False) -> None:
         self.tier = tier
-        self.library = ctypes.CDLL(str(library_folder() / "libstepscope_cupti_floor.so"))
-        self.library.stepscope_floor_stop.restype = ctypes.c_uint64
+        self.records = records
+        self.library = floor_library()
+        self.callback = empty_callback() if operators else None
 
     def start(self, folder: Path) -> None:
         del folder
-        if self.library.stepscope_floor_start(self.tier) != 0:
-            raise SystemExit("CUPTI does not start")
+        if self.library.stepscope_floor_start(self.tier, int(self.records)) != 0:
+            raise RuntimeError("CUPTI does not start")
+        if self.callback:
+            self.callback.start_empty(0)
 
     def stop(self, folder: Path) -> Facts:
         del folder
         began = time.perf_counter()
+        if self.callback:
+            self.callback.stop_empty()
         record_bytes = self.library.stepscope_floor_stop()
         return {"stop_seconds": time.perf_counter() - began, "record_bytes": record_bytes}
 
 
-def make(mode: str) -> Off | Ours | TorchProfiler | Floor:
-    """The profiler of a mode; the environment is changed before CUPTI is opened."""
-    if mode == "kernels_no_flush":
-        os.environ["STEPSCOPE_CUPTI_TUNING"] = "flush_ms=0"
-    makers = {
-        "off": Off,
-        "pulse": lambda: Ours(1, operators=False),
-        "kernels": lambda: Ours(2, operators=False),
-        "kernels_no_flush": lambda: Ours(2, operators=False),
-        "full": lambda: Ours(3, operators=True),
-        "full_shapes_memory": lambda: Ours(3, operators=True, wishes=3),
-        "torch_default": lambda: TorchProfiler(everything=False),
-        "torch_full": lambda: TorchProfiler(everything=True),
-        "floor_kernels": lambda: Floor(2),
-        "floor_full": lambda: Floor(3),
-    }
-    return makers[mode]()
+MODES: dict[str, Any] = {
+    "off": Off,
+    "pulse": lambda: Ours(1),
+    "floor_kernels": lambda: Floor(2),
+    "kernels": lambda: Ours(2),
+    "floor_full": lambda: Floor(3, operators=True),
+    "full": lambda: Ours(3, operators=True),
+    "full_detach": lambda: Ours(3, operators=True, tuning="detach=1"),
+    "everything": lambda: Ours(3, operators=True, everything=True),
+    "cupti_records": lambda: Floor(3, records=True),
+    "torch_default": lambda: TorchProfiler(everything=False),
+    "torch_everything": lambda: TorchProfiler(everything=True),
+}
 
 
-MODES = (
-    "off",
-    "floor_kernels",
-    "pulse",
-    "kernels",
-    "floor_full",
-    "full",
-    "full_shapes_memory",
-    "torch_default",
-    "torch_full",
-)
+def make(mode: str) -> Profiler:
+    profiler: Profiler = MODES[mode]()
+    return profiler

@@ -1,7 +1,12 @@
-"""Twenty steps on the GPU with each tier; the kernels of our recordings beside torch.profiler's.
+"""Says whether the collector works on this machine, before anything is measured.
 
-Run before the benchmark: says whether the collector works on this machine at all. One process for
-each way of recording, as in overhead.py. Exits 1 when kernel counts differ or records were lost.
+Twenty steps with each tier beside torch.profiler, in one process each: the kernels must be the same
+in number, and none lost. Then a program that knows nothing of us, recorded from outside: its NVTX
+ranges, kernels inside of CUDA graphs, calls of the runtime and the driver, memory. Then recordings
+that begin and end while other threads launch, and recordings beside torch.profiler. Exits 1 when
+something is wrong. Runs of the program stay in the folder that is named, if one is.
+
+    python3 bench/gpu/smoke.py [FOLDER]
 """
 
 from __future__ import annotations
@@ -11,17 +16,22 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from pathlib import Path
+from typing import Any
 
 STEPS = 20
+HERE = Path(__file__).resolve().parent
+MODES = ("torch_default", "pulse", "kernels", "full", "everything")
 
 
-def record(mode: str, model: str) -> None:
-    import models
+def record(mode: str, loop: str) -> None:
+    import loops
     import profilers
     import torch
 
-    step = models.MODELS[model]()
+    step = loops.LOOPS[loop]()
     for _ in range(5):
         step()
     torch.cuda.synchronize()
@@ -35,75 +45,146 @@ def record(mode: str, model: str) -> None:
     print("ANSWER " + json.dumps(facts), flush=True)
 
 
-def run_plainly(model: str) -> None:
-    """A program that knows nothing of us, to be recorded from outside."""
-    import models
+def record_beside_others(tuning: str) -> None:
+    """Threads launch while recordings begin and end; then torch.profiler takes turns with ours."""
+    import loops
+    import profilers
     import torch
 
-    step = models.MODELS[model]()
-    for _ in range(STEPS):
-        step()
+    done = threading.Event()
+    counts = [0, 0, 0]
+
+    def work(number: int) -> None:
+        step = loops.tiny_mlp()
+        while not done.is_set():
+            step()
+            counts[number] += 1
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    while min(counts) < 20:
+        time.sleep(0.01)
+    lost = 0
+    for _ in range(60):
+        ours = profilers.Ours(3, tuning=tuning)
+        with tempfile.TemporaryDirectory() as folder:
+            ours.start(Path(folder))
+            time.sleep(0.05)
+            lost += ours.stop(Path(folder))["not_recorded"]
+    done.set()
+    for thread in threads:
+        thread.join()
     torch.cuda.synchronize()
+    step = loops.tiny_mlp()
+    step()
+    turns: list[tuple[Any, ...]] = []
+    for mode in ("full", "torch_default", "full", "torch_default", "full"):
+        profiler = profilers.make(mode)
+        with tempfile.TemporaryDirectory() as folder:
+            profiler.start(Path(folder))
+            for _ in range(STEPS):
+                step()
+            facts = profiler.stop(Path(folder))
+        gpu = (facts.get("summary", {}).get("gpu") or [{}])[-1]
+        turns.append((mode, facts["kernels"], gpu.get("calls_by_callbacks")))
+    answer = {"steps_of_threads": counts, "not_recorded": lost, "turns": turns}
+    print("ANSWER " + json.dumps(answer), flush=True)
 
 
-def record_from_outside(tier: str) -> bool:
+def child(*words: str) -> dict[str, Any] | None:
+    """The answer of this file, run with other words; None when it has none."""
+    done = subprocess.run(
+        [sys.executable, __file__, *words], capture_output=True, text=True, timeout=200
+    )
+    answers = [line for line in done.stdout.splitlines() if line.startswith("ANSWER ")]
+    if answers and done.returncode == 0:
+        answer: dict[str, Any] = json.loads(answers[-1][len("ANSWER ") :])
+        return answer
+    print(f"{' '.join(words)}: exit {done.returncode}\n{done.stderr[-3000:]}")
+    return None
+
+
+def check_kernels(loop: str) -> bool:
+    good = True
+    kernels = {}
+    for mode in MODES:
+        facts = child("record", mode, loop)
+        if facts is None:
+            good = False
+            continue
+        summary = facts.pop("summary", {})
+        kernels[mode] = facts.get("kernels")
+        print(f"{loop} {mode}: {json.dumps(facts)}")
+        for part in ("rows", "gpu", "not_honoured", "source_left_out", "error"):
+            if summary.get(part):
+                print(f"    {part}: {json.dumps(summary[part])}")
+        good &= not facts.get("not_recorded")
+    same = len({count for mode, count in kernels.items() if mode != "pulse"}) == 1
+    print(f"{loop}: kernels {kernels} {'the same' if same else 'DIFFERENT'}\n", flush=True)
+    return good and same
+
+
+def check_from_outside(tier: str, output: Path) -> bool:
+    """As `stepscope record` does it."""
     import profilers
+    from stepscope.torch import _library
 
-    libraries = profilers.library_folder()
-    with tempfile.TemporaryDirectory() as output:
-        settings = {
-            "CUDA_INJECTION64_PATH": str(libraries / "libstepscope_injection.so"),
-            "NVTX_INJECTION64_PATH": str(libraries / "libstepscope_injection.so"),
-            "STEPSCOPE_OUTPUT": output,
-            "STEPSCOPE_TIER": tier,
-        }
-        done = subprocess.run(
-            [sys.executable, __file__, "plainly", "tiny_mlp"],
-            env=os.environ | settings,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        runs = list(Path(output).glob("*/FRAMEWORK/stepscope.raw"))
-        said = done.stderr[-2000:]
-        print(f"from outside, {tier}: exit {done.returncode}, {len(runs)} runs {said}")
-        for run in runs:
-            print(f"    {json.dumps(profilers.read_summary(run.parent))}", flush=True)
-        return done.returncode == 0 and len(runs) == 1
+    injected = _library.collector_library().parent / "libstepscope_injection.so"
+    settings = {
+        "CUDA_INJECTION64_PATH": str(injected),
+        "NVTX_INJECTION64_PATH": str(injected),
+        "STEPSCOPE_OUTPUT": str(output),
+        "STEPSCOPE_TIER": tier,
+    }
+    done = subprocess.run(
+        [sys.executable, HERE / "program.py"],
+        env=os.environ | settings,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    runs = list(output.glob("*/FRAMEWORK/stepscope.raw"))
+    print(f"from outside, {tier}: exit {done.returncode}, {len(runs)} runs; {done.stdout.strip()}")
+    if done.returncode or len(runs) != 1:
+        print(done.stderr[-2000:])
+        return False
+    summary = profilers.read_summary(runs[0].parent)
+    print(f"    {json.dumps(summary)}", flush=True)
+    rows = summary.get("rows", {})
+    wanted = {"ranges": 10, "device_memory": 1}
+    if tier != "pulse":
+        wanted |= {"kernels": 900, "graph_kernels": 900, "copies": 1}
+    if tier == "full":
+        wanted |= {"runtime_calls": 900, "driver_calls": 10, "synchronizations": 1}
+    missing = {name: least for name, least in wanted.items() if rows.get(name, 0) < least}
+    if missing:
+        print(f"    too few rows: {missing}")
+    return not missing
+
+
+def check_beside_others() -> bool:
+    answer = child("beside")
+    print(f"beside others: {json.dumps(answer)}")
+    if answer is None:
+        return False
+    kernels = {count for _, count, _ in answer["turns"]}
+    return len(kernels) == 1 and not answer["not_recorded"]
 
 
 def main() -> None:
-    if len(sys.argv) == 3:
-        if sys.argv[1] == "plainly":
-            run_plainly(sys.argv[2])
-        else:
-            record(sys.argv[1], sys.argv[2])
-        return
+    words = sys.argv[1:]
+    if words[:1] == ["record"]:
+        return record(words[1], words[2])
+    if words[:1] == ["beside"]:
+        return record_beside_others(words[1] if len(words) > 1 else "")
     good = True
-    for model in ("tiny_mlp", "graph_mlp", "gpt2_small"):
-        kernels = {}
-        for mode in ("torch_default", "pulse", "kernels", "full"):
-            done = subprocess.run(
-                [sys.executable, __file__, mode, model], capture_output=True, text=True, timeout=120
-            )
-            answers = [line for line in done.stdout.splitlines() if line.startswith("ANSWER ")]
-            if not answers:
-                print(f"{model} {mode}: exit {done.returncode}\n{done.stderr[-3000:]}")
-                good = False
-                continue
-            facts = json.loads(answers[-1][len("ANSWER ") :])
-            summary = facts.pop("summary", {})
-            kernels[mode] = facts.get("kernels")
-            print(f"{model} {mode}: {json.dumps(facts)}")
-            for part in ("rows", "gpu", "device", "not_honoured", "source_left_out", "error"):
-                if summary.get(part):
-                    print(f"    {part}: {json.dumps(summary[part])}")
-            good &= not facts.get("not_recorded")
-        same = len({kernels.get(mode) for mode in ("torch_default", "kernels", "full")}) == 1
-        print(f"{model}: kernels {kernels} {'the same' if same else 'DIFFERENT'}\n", flush=True)
-        good &= same
-    for tier in ("kernels", "full"):
-        good &= record_from_outside(tier)
+    for loop in ("tiny_mlp", "graph_mlp", "gpt2_few"):
+        good &= check_kernels(loop)
+    with tempfile.TemporaryDirectory() as folder:
+        for tier in ("pulse", "kernels", "full"):
+            good &= check_from_outside(tier, Path(words[0] if words else folder) / tier)
+    good &= check_beside_others()
     print("smoke test:", "good" if good else "NOT GOOD")
     sys.exit(0 if good else 1)
 

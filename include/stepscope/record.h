@@ -66,6 +66,9 @@ enum stepscope_kind {
   STEPSCOPE_QUEUE_GET = 27,
   STEPSCOPE_QUEUE_PUT = 28,
   STEPSCOPE_THREAD_NAME = 29,  // name is what Python calls the thread value1
+  // A call of a device's runtime (value2 0) or driver (1): value1 is its correlation. In the file
+  // it is a row of a table of its own.
+  STEPSCOPE_DEVICE_CALL = 32,
   // Flags above the number:
   STEPSCOPE_LONG = 1 << 14,   // a slot with the whole duration follows
   STEPSCOPE_VALUES = 1 << 15  // a slot with two values follows
@@ -193,11 +196,17 @@ STEPSCOPE_API void stepscope_end_range(uint64_t start, uint32_t kind, uint32_t n
 
 // The input pipeline: stages in the order of the data, each with the queue that it fills.
 //
+// Say once what a stage is; later recordings know it too:
+//
 //   stepscope_stage_options about = {sizeof about, "map", 4, 16, read_stage};
-//   decode = stepscope_stage("decode", 6, &about);            // once; known to later recordings
-//   too start = stepscope_now(); ...make an item... stepscope_end_range(start, STEPSCOPE_PIPELINE,
-//   decode);   // what it took start = stepscope_now(); ...take one from decode's queue...
-//   stepscope_queue_get(start, decode, size_before, number);  // how long that waited
+//   decode = stepscope_stage("decode", 6, &about);
+//
+// Then, around making an item, and around taking one from its queue:
+//
+//   start = stepscope_now();
+//   stepscope_end_range(start, STEPSCOPE_PIPELINE, decode);
+//   start = stepscope_now();
+//   stepscope_queue_get(start, decode, size_before, number);
 //
 // What is recorded costs a call and 32 bytes of the thread's ring; while nothing records, a call.
 typedef struct {
@@ -235,12 +244,6 @@ STEPSCOPE_API void stepscope_queue_put(uint64_t start, uint32_t stage, uint64_t 
 // twenty times a second; 64 can join at once. Works behind fork and behind exec.
 STEPSCOPE_API const char* stepscope_worker_address(void);
 STEPSCOPE_API int stepscope_join(const char* address);
-
-// What this thread launches on a GPU from here to the matching pop belongs to the range that
-// carries `id` in the high half of its first value. For callbacks of frameworks; does nothing while
-// no recording of tier `full` runs.
-STEPSCOPE_API void stepscope_push_external_id(uint64_t id);
-STEPSCOPE_API void stepscope_pop_external_id(void);
 
 // A function of the GPU vendor's profiling library in use, or NULL.
 STEPSCOPE_API void* stepscope_vendor_function(const char* name);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -46,7 +47,10 @@ namespace cupti = stepscope::cupti;
 cupti::CuptiOptions gpu_options(uint32_t tier, uint64_t max_host_bytes) {
   cupti::CuptiOptions options;
   options.tier = static_cast<cupti::Tier>(std::clamp(tier, 1u, 3u));
-  options.tune(std::getenv("STEPSCOPE_CUPTI_TUNING"));
+  for (const std::string& word : options.tune(std::getenv("STEPSCOPE_CUPTI_TUNING")))
+    std::fprintf(stderr,
+                 "stepscope: STEPSCOPE_CUPTI_TUNING: \"%s\" is not known and has no effect\n",
+                 word.c_str());
   // At most half of the memory budget, at least what CUPTI needs to go on while one is read.
   options.buffers_most = std::max<uint64_t>(
       4, std::min<uint64_t>(options.buffers_most, max_host_bytes / 2 / options.buffer_bytes));
@@ -81,7 +85,10 @@ std::unique_ptr<stepscope::Source> npu_source(const char* folder, const stepscop
 // first: one that is registered now, when both are up, still gets their last records. (Process has
 // one too, but may be older than they are.)
 void stop_before_the_driver_ends() {
-  static const int kRegistered = std::atexit([] { Process::instance().stop(); });
+  static const int kRegistered = std::atexit([] {
+    cupti::stay_attached();
+    Process::instance().stop();
+  });
   (void)kRegistered;
 }
 
@@ -309,10 +316,6 @@ void* stepscope_vendor_function(const char* name) try {
 } catch (const std::exception&) {
   return nullptr;
 }
-
-void stepscope_push_external_id(uint64_t id) { stepscope::cupti::push_external_id(id); }
-
-void stepscope_pop_external_id(void) { stepscope::cupti::pop_external_id(); }
 
 void stepscope_step(int64_t number) {
   if (!stepscope_is_recording()) return;

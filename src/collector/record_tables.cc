@@ -17,7 +17,9 @@ uint64_t behind(uint64_t kind, uint64_t position, uint64_t head) {
 }  // namespace
 
 RecordSorter::RecordSorter(ChunkBuilder& chunk, int64_t thread, uint64_t beginning, uint64_t now)
-    : ranges_(chunk.table(kRangesTable, thread)),
+    : chunk_(chunk),
+      thread_(thread),
+      ranges_(chunk.table(kRangesTable, thread)),
       values_(chunk.table(kValuesTable, thread)),
       beginning_(beginning),
       now_(now) {}
@@ -41,13 +43,25 @@ uint64_t RecordSorter::add(const stepscope_ring& ring, uint64_t position, uint64
   if (kind & STEPSCOPE_VALUES) {
     int64_t values[2];
     std::memcpy(values, &slot(next), sizeof values);
-    values_.add({plain_kind, static_cast<int64_t>(start), static_cast<int64_t>(duration),
-                 record.name, values[0], values[1]});
+    if (plain_kind == STEPSCOPE_DEVICE_CALL) {
+      add_call(static_cast<int64_t>(start), static_cast<int64_t>(duration), record.name, values);
+    } else {
+      values_.add({plain_kind, static_cast<int64_t>(start), static_cast<int64_t>(duration),
+                   record.name, values[0], values[1]});
+    }
   } else {
     ranges_.add(
         {plain_kind, static_cast<int64_t>(start), static_cast<int64_t>(duration), record.name});
   }
   return next_record;
+}
+
+void RecordSorter::add_call(int64_t start, int64_t duration, uint32_t name,
+                            const int64_t (&values)[2]) {
+  const size_t driver = values[1] != 0;
+  if (calls_[driver] == nullptr)
+    calls_[driver] = &chunk_.table(driver != 0 ? kDriverCallsTable : kRuntimeCallsTable, thread_);
+  calls_[driver]->add({start, duration, name, values[0]});
 }
 
 uint64_t count_records(const stepscope_ring& ring) {

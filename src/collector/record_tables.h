@@ -27,6 +27,11 @@ inline constexpr std::string_view kValueColumns[] = {"kind", "start_ticks", "dur
                                                      "name", "value1",      "value2"};
 inline constexpr RawTableLayout kValuesTable{"values", kValueColumns};
 
+inline constexpr std::string_view kCallColumns[] = {"start_ticks", "duration_ticks", "name",
+                                                    "correlation"};
+inline constexpr RawTableLayout kRuntimeCallsTable{"runtime_calls", kCallColumns};
+inline constexpr RawTableLayout kDriverCallsTable{"driver_calls", kCallColumns};
+
 // Sorts the records of one thread. Cheap to make; good until the chunk is packed.
 class RecordSorter {
  public:
@@ -40,6 +45,11 @@ class RecordSorter {
   int64_t take_events() { return std::exchange(events_, 0); }
 
  private:
+  void add_call(int64_t start, int64_t duration, uint32_t name, const int64_t (&values)[2]);
+
+  ChunkBuilder& chunk_;
+  int64_t thread_;
+  RawTableBuilder* calls_[2] = {};  // of the runtime, of the driver; null until there is one
   RawTableBuilder& ranges_;
   RawTableBuilder& values_;
   uint64_t beginning_;

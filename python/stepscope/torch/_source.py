@@ -8,7 +8,7 @@ from pathlib import Path
 from stepscope import _torch_worker
 from stepscope.profiler._log import guarded, logger
 from stepscope.profiler.parameters import Parameters
-from stepscope.torch import _itt
+from stepscope.torch import _itt, _nvtx
 from stepscope.torch._build import BuildError
 from stepscope.torch._library import MEMORY, SHAPES, Library, load
 from stepscope.torch._loader import LoaderQueues
@@ -24,7 +24,7 @@ class TorchSource:
 
     def __init__(self) -> None:
         self._library: Library | None = None
-        self._ranges: _itt.Ranges | None = None
+        self._ranges: _itt.Ranges | _nvtx.Ranges | None = None
         self._modules: ModuleRanges | None = None
         self._steps: OptimizerSteps | None = None
         self._loaders: LoaderQueues | None = None
@@ -60,7 +60,7 @@ class TorchSource:
         try:
             self._library = load()
         except BuildError as error:
-            return self._start_without(str(error))
+            return self._start_without(str(error), parameters)
         wishes = SHAPES * parameters.record_shapes | MEMORY * parameters.profile_memory
         granted = self._library.start(wishes)
         if granted < 0:
@@ -99,9 +99,12 @@ class TorchSource:
                 "was put above them and not taken off; torch.profiler cannot start here"
             )
 
-    def _start_without(self, why: str) -> dict[str, str]:
+    def _start_without(self, why: str, parameters: Parameters) -> dict[str, str]:
+        rest = "links to backward operators, allocator events, modules and steps"
         self._ranges = _itt.start()
-        rest = "shapes, links to backward operators, allocator events, modules and steps"
         if self._ranges:
-            return {"torch": f"{why}. Operators come by ITT instead, without {rest}"}
+            return {"torch": f"{why}. Operators come by ITT instead, without shapes, {rest}"}
+        self._ranges = _nvtx.start(parameters.record_shapes)
+        if self._ranges:
+            return {"torch": f"{why}. Operators come by NVTX instead, without {rest}"}
         return {"torch": f"{why}. No operators are recorded: {_itt.HOW}"}

@@ -122,6 +122,19 @@ def test_without_compiler_operators_come_by_itt(tmp_path: pathlib.Path) -> None:
     assert "Operators come by ITT instead, without shapes" in done.stderr
 
 
-def test_too_late_for_itt_is_said(tmp_path: pathlib.Path) -> None:
+def test_too_late_for_itt_operators_come_by_nvtx(tmp_path: pathlib.Path) -> None:
+    if not (_library.collector_library().parent / "libstepscope_nvtx.so").exists():
+        pytest.skip("libstepscope_nvtx.so is not built")
+    done = without_compiler("", tmp_path)
+    assert "{'name': 'aten::cos', 'n': 4}" in done.stdout
+    assert "{'name': 'aten::sin', 'n': 4}" in done.stdout
+    assert "source_left_out" in done.stdout
+    assert "Operators come by NVTX instead, without links" in done.stderr
+
+
+def test_nvtx_of_another_tool_is_left_alone(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NVTX_INJECTION64_PATH", str(tmp_path / "another.so"))
     done = without_compiler("", tmp_path)
     assert "No operators are recorded: import stepscope.torch before torch" in done.stderr

@@ -85,10 +85,6 @@ void DeviceTables::learn(const RawChunk& chunk) {
       learn_variants(table);
     } else if (table.name == "runtime_calls" || table.name == "driver_calls") {
       has_calls_ = true;
-    } else if (table.name == "external_ids") {
-      const auto column = columns(table, {"correlation", "external_id"});
-      for (size_t row = 0; !column.empty() && row < table.rows; ++row)
-        external_ids_[(*column[0])[row]] = (*column[1])[row];
     } else if (table.name == "contexts") {
       const auto column = columns(table, {"context", "device"});
       for (size_t row = 0; !column.empty() && row < table.rows; ++row)
@@ -131,8 +127,7 @@ bool DeviceTables::read(const RawTable& table) {
   } else if (table.name == "overheads") {
     read_overheads(table);
   } else {
-    return table.name == "kernel_variants" || table.name == "external_ids" ||
-           table.name == "contexts";
+    return table.name == "kernel_variants" || table.name == "contexts";
   }
   return true;
 }
@@ -152,9 +147,6 @@ void DeviceTables::link(SliceRecord& slice, int64_t correlation) {
   if (correlation == 0) return;
   // Without calls (tier `kernels`) the number leads nowhere: not every kernel's launch is missing.
   if (has_calls_) slice.correlation = run_.rank().pack_id(correlation);
-  const auto external = external_ids_.find(correlation);
-  if (external != external_ids_.end() && external->second != 0)
-    slice.external_id = run_.rank().pack_id(external->second);
 }
 
 void DeviceTables::resolve(Variant& variant, int64_t device) {

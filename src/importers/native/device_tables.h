@@ -63,7 +63,6 @@ class DeviceTables {
 
   RawRun& run_;
   std::unordered_map<int64_t, Variant> variants_;
-  std::unordered_map<int64_t, int64_t> external_ids_;  // by correlation
   std::unordered_map<int64_t, int64_t> device_of_context_;
   std::map<std::pair<int64_t, int64_t>, TrackId> stream_tracks_;
   std::map<std::pair<int64_t, int64_t>, TrackId> sync_tracks_;

@@ -56,14 +56,11 @@ void launch(const char* kernel, uint32_t stream, uint32_t graph = 0) {
   FAKE(fake_cupti_launch)(&work);
 }
 
-// An operator of PyTorch: a range that carries a number, which its launches name.
-void run_operator(std::string_view name, uint64_t external, const char* kernel) {
+// An operator of PyTorch: what it launches lies inside of it.
+void run_operator(std::string_view name, const char* kernel) {
   const uint64_t start = stepscope_ticks();
-  stepscope_push_external_id(external);
   launch(kernel, 7);
-  stepscope_pop_external_id();
-  stepscope_put(start, stepscope_ticks() - start, STEPSCOPE_OPERATOR | STEPSCOPE_VALUES,
-                name_of(name), external << 32, 0);
+  stepscope_range(start, STEPSCOPE_OPERATOR, name_of(name));
 }
 
 TEST(DeviceTables, AGpuRecordingBecomesTheStoresTables) {
@@ -77,8 +74,8 @@ TEST(DeviceTables, AGpuRecordingBecomesTheStoresTables) {
   options.min_free_mb = 1;
   ASSERT_EQ(stepscope_start(path.c_str(), &options), 0) << stepscope_last_error();
   stepscope_step(1);
-  run_operator("aten::mm", 77, "_Z4gemmPf");
-  run_operator("aten::add", 78, "_Z3addPf");
+  run_operator("aten::mm", "_Z4gemmPf");
+  run_operator("aten::add", "_Z3addPf");
   launch("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 20);
   launch("_Z4gemmPf", 7, 5);
   FAKE(fake_cupti_copy)(1 << 20, 1);

@@ -178,15 +178,12 @@ void HostTables::add_range(TrackId track, const Row& row, int64_t ts_ns) {
   }
   slice.cat = rank.strings.intern(word.category);
   slice.kind = word.kind;
-  // value1: id of the args text, and above it the number that device work names this range by.
-  const int64_t args = row.value1 & 0xFFFFFFFF;
-  const int64_t external = static_cast<int64_t>(static_cast<uint64_t>(row.value1) >> 32);
+  const int64_t args = row.value1;  // the id of their text
   if (args != 0) {
     const auto [known, added] = args_places_.try_emplace(args, ArgsRef::kNone);
     if (added) known->second = rank.add_args(rank.strings.view(run_.name(args)));
     slice.args = known->second;
   }
-  if (external != 0) slice.external_id = rank.pack_id(external);
   if (word.kind == SliceKind::kOp) slice.detail = operator_detail(track, row, ts_ns);
   last_ns_ = std::max(last_ns_, slice.ts_ns + slice.dur_ns);
   rank.add_slice(track, slice);
@@ -195,7 +192,7 @@ void HostTables::add_range(TrackId track, const Row& row, int64_t ts_ns) {
 // value2 of an operator: its sequence number plus one, and above 48 bits the forward thread.
 uint32_t HostTables::operator_detail(TrackId track, const Row& row, int64_t ts_ns) {
   RankBuilder& rank = run_.rank();
-  const int64_t args = row.value1 & 0xFFFFFFFF;
+  const int64_t args = row.value1;
   if (args == 0 && row.value2 == 0) return kNoDetail;
   const auto [known, added] = known_args_.try_emplace(args);
   if (added && args != 0) {

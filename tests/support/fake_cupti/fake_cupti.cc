@@ -19,7 +19,6 @@ using namespace stepscope::cupti;
 
 constexpr ReturnCode kInvalidKind = 21;
 constexpr ReturnCode kMaxLimitReached = 12;
-constexpr ReturnCode kQueueEmpty = 27;
 constexpr ReturnCode kInvalidParameter = 1;
 
 struct Buffer {
@@ -41,7 +40,15 @@ struct Fake {
 
   std::atomic<uint64_t> kinds = 0;
   std::atomic<uint64_t> runtime_ids_off = 0;
-  std::atomic<uint64_t> driver_ids_on = 0;
+  std::atomic<uint64_t> driver_ids_off = 0;
+  // Of the subscriber; `call` is null while there is none.
+  std::atomic<CallFunction> call = nullptr;
+  std::atomic<uint64_t> callbacks[3] = {};  // by domain; bit n: id n
+  std::atomic<bool> place_is_taken = false;
+  std::atomic<bool> refuses_callbacks = false;
+  std::atomic<bool> keeps_a_buffer = false;
+  std::atomic<uint32_t> finalized_in_callbacks = 0;
+  std::atomic<uint32_t> finalized_elsewhere = 0;
   std::atomic<size_t> dropped = 0;
   std::atomic<uint64_t> outstanding = 0;
   std::atomic<uint32_t> next_correlation = 1;
@@ -65,19 +72,23 @@ constexpr const char* kRuntimeNames[] = {nullptr,
                                          "cudaGraphLaunch_v10000",
                                          "cudaMalloc_v3020",
                                          "cudaEventQuery_v3020"};
-constexpr const char* kDriverNames[] = {nullptr, "cuLaunchKernel", "cuCtxGetCurrent", "cuMemMap"};
+constexpr const char* kDriverNames[] = {nullptr, "cuLaunchKernel", "cuCtxGetCurrent", "cuMemMap",
+                                        "cuDeviceGetCount"};
 
-uint32_t runtime_id(std::string_view name) {
-  for (uint32_t id = 1; id < std::size(kRuntimeNames); ++id) {
-    if (std::string_view(kRuntimeNames[id]).starts_with(name)) return id;
+template <typename Names>
+uint32_t id_in(const Names& names, std::string_view name) {
+  for (uint32_t id = 1; id < std::size(names); ++id) {
+    if (std::string_view(names[id]).starts_with(name)) return id;
   }
   return 0;
 }
+uint32_t runtime_id(std::string_view name) { return id_in(kRuntimeNames, name); }
+uint32_t driver_id(std::string_view name) { return id_in(kDriverNames, name); }
 
 struct ThreadState {
   std::shared_ptr<Buffer> buffer;
   uint32_t generation = 0;
-  std::vector<uint64_t> external_ids;
+  bool in_callback = false;
 };
 thread_local ThreadState this_thread;
 
@@ -109,8 +120,6 @@ size_t size_of(uint32_t kind) {
     case kSynchronization:
     case kOverhead:
       return cuda >= 1209 ? 56 : 40;
-    case kExternalCorrelation:
-      return 24;
     case kMemory:
       return cuda >= 1209 ? 128 : 120;
     case kMarker:
@@ -148,6 +157,20 @@ void complete(Buffer& buffer) {
   buffer.memory = nullptr;
 }
 
+bool request(Buffer& buffer) {
+  RequestFunction function = nullptr;
+  {
+    const std::lock_guard lock(fake().mutex);
+    function = fake().request;
+  }
+  size_t most = 0;
+  if (function != nullptr) function(&buffer.memory, &buffer.bytes, &most);
+  buffer.used = 0;
+  if (buffer.memory == nullptr) return false;
+  ++fake().outstanding;
+  return true;
+}
+
 bool is_on(uint32_t kind) { return (fake().kinds >> kind & 1) != 0; }
 
 // Appends a record to this thread's buffer: the head that we know and zeroes behind it.
@@ -157,21 +180,9 @@ void put(const Record& record) {
   const std::shared_ptr<Buffer> buffer = buffer_of_this_thread();
   const std::lock_guard lock(buffer->mutex);
   if (buffer->memory != nullptr && buffer->used + bytes > buffer->bytes) complete(*buffer);
-  if (buffer->memory == nullptr) {
-    RequestFunction request = nullptr;
-    {
-      const std::lock_guard callbacks_lock(fake().mutex);
-      request = fake().request;
-    }
-    size_t most = 0;
-    if (request != nullptr) request(&buffer->memory, &buffer->bytes, &most);
-    buffer->used = 0;
-    if (buffer->memory == nullptr || buffer->bytes < bytes) {
-      buffer->memory = nullptr;
-      ++fake().dropped;
-      return;
-    }
-    ++fake().outstanding;
+  if (buffer->memory == nullptr && !request(*buffer)) {
+    ++fake().dropped;
+    return;
   }
   // What lies behind the head must be zero: the collector promised that the buffer is.
   std::memcpy(buffer->memory + buffer->used, &record, std::min(bytes, sizeof record));
@@ -180,20 +191,34 @@ void put(const Record& record) {
 
 uint32_t thread_id() { return static_cast<uint32_t>(::syscall(SYS_gettid)); }
 
-// Notes the call and the operator that it happens in.
+void call_back(uint32_t site, uint32_t domain, uint32_t id, uint32_t correlation,
+               uint64_t* between) {
+  const CallFunction function = fake().call;
+  if (function == nullptr || (fake().callbacks[domain] >> id & 1) == 0) return;
+  CallbackData data{};
+  data.site = site;
+  data.between = between;
+  data.correlation = correlation;
+  this_thread.in_callback = true;
+  function(nullptr, domain, id, &data);
+  this_thread.in_callback = false;
+}
+
+// A call of the runtime or of the driver. A launch of the runtime calls the driver inside of it.
 uint32_t call(uint32_t kind, uint32_t id, uint64_t start) {
   const uint32_t correlation = fake().next_correlation++;
-  if (is_on(kExternalCorrelation) && !this_thread.external_ids.empty()) {
-    ExternalCorrelationRecord link{};
-    link.kind = kExternalCorrelation;
-    link.external_kind = kExternalKindOurs;
-    link.external_id = this_thread.external_ids.back();
-    link.correlation = correlation;
-    put(link);
+  const bool runtime = kind == kRuntimeApi;
+  const uint32_t domain = runtime ? kRuntimeDomain : kDriverDomain;
+  uint64_t between = UINT64_MAX;  // whoever reads it without having written it shall see
+  call_back(kCallEnter, domain, id, correlation, &between);
+  if (runtime && id == runtime_id("cudaLaunchKernel")) {
+    uint64_t inside = UINT64_MAX;
+    call_back(kCallEnter, kDriverDomain, driver_id("cuLaunchKernel"), correlation, &inside);
+    call_back(kCallExit, kDriverDomain, driver_id("cuLaunchKernel"), correlation, &inside);
   }
-  const bool on = kind == kRuntimeApi ? is_on(kind) && (fake().runtime_ids_off >> id & 1) == 0
-                                      : is_on(kind) || (fake().driver_ids_on >> id & 1) != 0;
-  if (on) {
+  call_back(kCallExit, domain, id, correlation, &between);
+  const auto& ids_off = runtime ? fake().runtime_ids_off : fake().driver_ids_off;
+  if (is_on(kind) && (ids_off >> id & 1) == 0) {
     ApiRecord record{};
     record.kind = kind;
     record.id = id;
@@ -207,6 +232,21 @@ uint32_t call(uint32_t kind, uint32_t id, uint64_t start) {
   return correlation;
 }
 
+// What CUPTI forgets when it leaves the process.
+void forget(Fake& all) {
+  all.buffers.clear();
+  ++all.generation;
+  all.kinds = 0;
+  all.runtime_ids_off = 0;
+  all.driver_ids_off = 0;
+  all.dropped = 0;
+  all.outstanding = 0;
+  all.timestamp = nullptr;
+  all.call = nullptr;
+  for (auto& ids : all.callbacks) ids = 0;
+  for (auto& [attribute, value] : all.attributes) value = 0;
+}
+
 }  // namespace
 
 extern "C" {
@@ -214,16 +254,13 @@ extern "C" {
 void fake_cupti_reset(uint32_t cuda) {
   Fake& all = fake();
   const std::lock_guard lock(all.mutex);
-  all.buffers.clear();
-  ++all.generation;
-  all.kinds = 0;
-  all.runtime_ids_off = 0;
-  all.driver_ids_on = 0;
-  all.dropped = 0;
-  all.outstanding = 0;
-  all.timestamp = nullptr;
+  forget(all);
   all.cuda = cuda;
-  for (auto& [attribute, value] : all.attributes) value = 0;
+  all.refuses_callbacks = false;
+  all.keeps_a_buffer = false;
+  all.place_is_taken = false;
+  all.finalized_in_callbacks = 0;
+  all.finalized_elsewhere = 0;
 }
 
 uint32_t fake_cupti_launch(const FakeLaunch* launch) {
@@ -255,6 +292,10 @@ uint32_t fake_cupti_launch(const FakeLaunch* launch) {
 
 uint32_t fake_cupti_call(const char* runtime_name) {
   return call(kRuntimeApi, runtime_id(runtime_name), now());
+}
+
+uint32_t fake_cupti_driver_call(const char* driver_name) {
+  return call(kDriverApi, driver_id(driver_name), now());
 }
 
 uint32_t fake_cupti_copy(uint64_t bytes, uint8_t copy_kind) {
@@ -351,6 +392,12 @@ void fake_cupti_nvtx_pop(uint32_t id) {
   put(marker);
 }
 
+void fake_cupti_take_subscribers_place(int taken) { fake().place_is_taken = taken != 0; }
+void fake_cupti_refuse_callbacks(int refused) { fake().refuses_callbacks = refused != 0; }
+void fake_cupti_keep_a_buffer(int kept) { fake().keeps_a_buffer = kept != 0; }
+uint32_t fake_cupti_finalized_in_callbacks() { return fake().finalized_in_callbacks; }
+uint32_t fake_cupti_finalized_elsewhere() { return fake().finalized_elsewhere; }
+int fake_cupti_has_subscriber() { return fake().call != nullptr; }
 uint64_t fake_cupti_enabled_kinds() { return fake().kinds; }
 uint64_t fake_cupti_buffers_outstanding() { return fake().outstanding; }
 uint8_t fake_cupti_attribute(uint32_t attribute) {
@@ -366,6 +413,7 @@ ReturnCode cuptiGetVersion(uint32_t* version) {
 }
 
 ReturnCode cuptiActivityRegisterCallbacks(RequestFunction request, CompleteFunction complete) {
+  if (fake().refuses_callbacks) return kInvalidParameter;
   const std::lock_guard lock(fake().mutex);
   fake().request = request;
   fake().complete = complete;
@@ -413,25 +461,19 @@ ReturnCode cuptiActivityEnableAndDump(uint32_t kind) {
 ReturnCode cuptiActivityDisable(uint32_t kind) {
   fake().kinds &= ~(uint64_t{1} << kind);
   if (kind == kRuntimeApi) fake().runtime_ids_off = 0;
+  if (kind == kDriverApi) fake().driver_ids_off = 0;
   return kSuccess;
 }
 
+// Without the kind nothing is recorded, whatever single functions are switched on: so does 13.0.
 ReturnCode cuptiActivityEnableRuntimeApi(uint32_t id, uint8_t on) {
   if (fake().cuda < 1205) return kInvalidParameter;
-  if (on != 0) {
-    fake().runtime_ids_off &= ~(uint64_t{1} << id);
-  } else {
-    fake().runtime_ids_off |= uint64_t{1} << id;
-  }
+  if (on == 0) fake().runtime_ids_off |= uint64_t{1} << id;
   return kSuccess;
 }
 
 ReturnCode cuptiActivityEnableDriverApi(uint32_t id, uint8_t on) {
-  if (on != 0) {
-    fake().driver_ids_on |= uint64_t{1} << id;
-  } else {
-    fake().driver_ids_on &= ~(uint64_t{1} << id);
-  }
+  if (on == 0) fake().driver_ids_off |= uint64_t{1} << id;
   return kSuccess;
 }
 
@@ -444,6 +486,7 @@ ReturnCode cuptiActivityFlushAll(uint32_t) {
   for (const auto& buffer : buffers) {
     const std::lock_guard lock(buffer->mutex);
     if (buffer->used > 0) complete(*buffer);
+    if (buffer->memory == nullptr && fake().keeps_a_buffer) request(*buffer);
   }
   return kSuccess;
 }
@@ -512,15 +555,38 @@ ReturnCode cuptiGetThreadIdType(uint32_t* type) {
   return kSuccess;
 }
 
-ReturnCode cuptiActivityPushExternalCorrelationId(uint32_t, uint64_t id) {
-  this_thread.external_ids.push_back(id);
+ReturnCode cuptiSubscribe(void** subscriber, CallFunction call, void*) {
+  CallFunction none = nullptr;
+  if (fake().place_is_taken || !fake().call.compare_exchange_strong(none, call))
+    return kMultipleSubscribers;
+  *subscriber = &fake();
   return kSuccess;
 }
 
-ReturnCode cuptiActivityPopExternalCorrelationId(uint32_t, uint64_t* id) {
-  if (this_thread.external_ids.empty()) return kQueueEmpty;
-  *id = this_thread.external_ids.back();
-  this_thread.external_ids.pop_back();
+ReturnCode cuptiUnsubscribe(void* subscriber) {
+  if (subscriber != &fake()) return kInvalidParameter;
+  fake().call = nullptr;
+  for (auto& ids : fake().callbacks) ids = 0;
   return kSuccess;
+}
+
+ReturnCode cuptiEnableCallback(uint32_t on, void* subscriber, uint32_t domain, uint32_t id) {
+  if (subscriber != &fake() || domain > 2 || on == 0) return kInvalidParameter;
+  fake().callbacks[domain] |= uint64_t{1} << id;
+  return kSuccess;
+}
+
+ReturnCode cuptiFinalize() {
+  ++(this_thread.in_callback ? fake().finalized_in_callbacks : fake().finalized_elsewhere);
+  const std::lock_guard lock(fake().mutex);
+  forget(fake());
+  return kSuccess;
+}
+
+// The driver's.
+int cuDeviceGetCount(int* count) {
+  *count = 1;
+  call(kDriverApi, driver_id("cuDeviceGetCount"), now());
+  return 0;
 }
 }

@@ -26,6 +26,8 @@ void fake_cupti_reset(uint32_t cuda);
 uint32_t fake_cupti_launch(const FakeLaunch* launch);
 // A runtime call that launches nothing, by name.
 uint32_t fake_cupti_call(const char* runtime_name);
+// A call of the driver that the program makes itself.
+uint32_t fake_cupti_driver_call(const char* driver_name);
 uint32_t fake_cupti_copy(uint64_t bytes, uint8_t copy_kind);
 uint32_t fake_cupti_memset(uint64_t bytes);
 void fake_cupti_allocate(uint64_t address, int64_t bytes);
@@ -33,7 +35,16 @@ void fake_cupti_synchronize(uint32_t stream);
 uint32_t fake_cupti_nvtx_push(const char* name, const char* domain);
 void fake_cupti_nvtx_pop(uint32_t id);
 
+// As if another profiler were subscribed; as if it had the buffers' callbacks.
+void fake_cupti_take_subscribers_place(int taken);
+void fake_cupti_refuse_callbacks(int refused);
+// As if CUPTI had an empty buffer in hand for every thread, also behind a flush.
+void fake_cupti_keep_a_buffer(int kept);
+
 // What the collector did.
+uint32_t fake_cupti_finalized_in_callbacks();
+uint32_t fake_cupti_finalized_elsewhere();
+int fake_cupti_has_subscriber();
 uint64_t fake_cupti_enabled_kinds();  // bit n: kind n
 uint64_t fake_cupti_buffers_outstanding();
 uint8_t fake_cupti_attribute(uint32_t attribute);

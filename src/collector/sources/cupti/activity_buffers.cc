@@ -81,6 +81,11 @@ void ActivityBuffers::recycle(const Filled& filled) {
   free_.fetch_or(bit_of(filled.slot), std::memory_order_release);
 }
 
+void ActivityBuffers::take_all_back() {
+  const uint64_t cuptis = ~without_memory_ & ~free_.load() & ~filled_.load();
+  free_.fetch_or(cuptis, std::memory_order_release);
+}
+
 void ActivityBuffers::give_memory_back() {
   while (const auto left_over = next())
     free_.fetch_or(bit_of(left_over->slot), std::memory_order_release);

@@ -43,6 +43,8 @@ class ActivityBuffers {
   void keep_ready();
   bool any_filled() const { return filled_.load(std::memory_order_relaxed) != 0; }
 
+  // The writer thread's, when CUPTI has left the process: what it still had is free.
+  void take_all_back();
   // After a recording: the memory goes back to the system, except of buffers that CUPTI holds.
   void give_memory_back();
 

@@ -36,7 +36,6 @@ struct ActivityDecoder::Tables {
   Remembered copies;
   Remembered runtime_calls;
   Remembered driver_calls;
-  Remembered external_ids;
 
   RawTableBuilder& get(Remembered& last, const RawTableLayout& layout, int64_t key) const {
     if (last.table == nullptr || last.key != key) last = {&output.chunk.table(layout, key), key};
@@ -58,7 +57,7 @@ ActivityDecoder::ActivityDecoder(const CuptiLibrary& library, DeviceClock clock)
     : library_(library), clock_(clock), calls_(library) {}
 
 void ActivityDecoder::decode(std::span<uint8_t> records, SourceOutput& output) {
-  Tables tables{output, {}, {}, {}, {}, {}, {}};
+  Tables tables{output, {}, {}, {}, {}, {}};
   Activity* record = nullptr;
   while (library_.next_record(records.data(), records.size(), &record) == kSuccess &&
          record != nullptr) {
@@ -83,14 +82,6 @@ void ActivityDecoder::decode_one(const Activity& record, Tables& tables) {
       return add_marker(as<MarkerRecord>(record), tables);
     case kDevice:
       return add_device(as<DeviceRecord>(record), tables);
-    case kExternalCorrelation: {
-      const auto& link = as<ExternalCorrelationRecord>(record);
-      if (link.external_kind != kExternalKindOurs) return;
-      tables.get(tables.external_ids, kExternalIdsTable, 0)
-          .add({link.correlation, static_cast<int64_t>(link.external_id)});
-      ++counts_.external_ids;
-      return;
-    }
     case kSynchronization: {
       const auto& sync = as<SynchronizationRecord>(record);
       tables.output.chunk.table(kSynchronizationsTable, id_or_none(sync.context))

@@ -42,7 +42,6 @@ struct DecoderCounts {
   int64_t graph_kernels = 0;
   int64_t copies = 0;
   int64_t calls = 0;
-  int64_t external_ids = 0;
   int64_t other = 0;
   int64_t unwanted_calls = 0;  // that CUPTI could not leave out itself
   int64_t without_time = 0;    // device work that CUPTI had no memory left to time

@@ -7,8 +7,6 @@
 namespace stepscope::cupti {
 namespace {
 
-constexpr uint32_t kMostIds = 4096;  // CUDA 13 has about 900 of the driver and 500 of the runtime
-constexpr uint32_t kEndOfIds = 64;   // so many without a name in a row: there are no more
 constexpr uint32_t kLargestId = 1 << 16;  // beyond it a record is damaged
 
 // Questions that wait for nothing and change nothing on the device.
@@ -69,18 +67,16 @@ bool contains(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-template <typename Visit>
-void for_each_call(const CuptiLibrary& library, uint32_t domain, Visit visit) {
-  uint32_t without_name = 0;
-  for (uint32_t id = 1; id < kMostIds && without_name < kEndOfIds; ++id) {
-    const char* name = nullptr;
-    if (library.get_callback_name(domain, id, &name) != kSuccess || name == nullptr) {
-      ++without_name;
-      continue;
-    }
-    without_name = 0;
-    visit(id, plain_api_name(name));
-  }
+// The kind first: what is switched on for single functions without it stays off (CUPTI 13.0).
+template <typename IsWanted>
+bool record_calls(const CuptiLibrary& library, uint32_t kind, uint32_t domain,
+                  ReturnCode (*switch_one)(uint32_t, uint8_t), IsWanted is_wanted) {
+  if (library.enable(kind) != kSuccess) return false;
+  if (switch_one == nullptr || library.get_callback_name == nullptr) return true;
+  for_each_call(library, domain, [&](uint32_t id, std::string_view name) {
+    if (!is_wanted(name)) switch_one(id, 0);
+  });
+  return true;
 }
 
 }  // namespace
@@ -105,39 +101,14 @@ bool driver_call_is_wanted(std::string_view plain_name) {
   return contains(kWantedDriverCalls, plain_name);
 }
 
-int choose_runtime_calls(const CuptiLibrary& library) {
-  if (library.enable(kRuntimeApi) != kSuccess) return 0;
-  if (library.enable_runtime_api == nullptr || library.get_callback_name == nullptr) return -1;
-  int wanted = 0;
-  for_each_call(library, kRuntimeDomain, [&](uint32_t id, std::string_view name) {
-    if (runtime_call_is_wanted(name)) {
-      ++wanted;
-    } else {
-      library.enable_runtime_api(id, 0);
-    }
-  });
-  return wanted;
+bool record_runtime_calls(const CuptiLibrary& library) {
+  return record_calls(library, kRuntimeApi, kRuntimeDomain, library.enable_runtime_api,
+                      runtime_call_is_wanted);
 }
 
-int choose_driver_calls(const CuptiLibrary& library) {
-  if (library.enable_driver_api == nullptr || library.get_callback_name == nullptr)
-    return library.enable(kDriverApi) == kSuccess ? -1 : 0;
-  int wanted = 0;
-  for_each_call(library, kDriverDomain, [&](uint32_t id, std::string_view name) {
-    if (driver_call_is_wanted(name) && library.enable_driver_api(id, 1) == kSuccess) ++wanted;
-  });
-  return wanted;
-}
-
-void forget_chosen_calls(const CuptiLibrary& library) {
-  library.disable(kRuntimeApi);
-  if (library.enable_driver_api == nullptr || library.get_callback_name == nullptr) {
-    library.disable(kDriverApi);
-    return;
-  }
-  for_each_call(library, kDriverDomain, [&](uint32_t id, std::string_view name) {
-    if (driver_call_is_wanted(name)) library.enable_driver_api(id, 0);
-  });
+bool record_driver_calls(const CuptiLibrary& library) {
+  return record_calls(library, kDriverApi, kDriverDomain, library.enable_driver_api,
+                      driver_call_is_wanted);
 }
 
 const ApiCalls::Call& ApiCalls::learn(uint32_t domain, uint32_t id, NameTable& names) {

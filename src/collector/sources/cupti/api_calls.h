@@ -23,12 +23,29 @@ std::string_view plain_api_name(std::string_view name);
 bool runtime_call_is_wanted(std::string_view plain_name);
 bool driver_call_is_wanted(std::string_view plain_name);
 
-// Has CUPTI leave out what is not wanted, where it can (CUDA 12.5 and later); on older ones the
-// decoder drops it. Returns how many ids are recorded.
-int choose_runtime_calls(const CuptiLibrary& library);
-int choose_driver_calls(const CuptiLibrary& library);
-// Undoes the two.
-void forget_chosen_calls(const CuptiLibrary& library);
+// Calls visit(id, plain name) for every function of a domain. The library must have
+// get_callback_name.
+template <typename Visit>
+void for_each_call(const CuptiLibrary& library, uint32_t domain, Visit visit) {
+  constexpr uint32_t kMostIds = 4096;  // CUDA 13 has about 900 of the driver, 500 of the runtime
+  constexpr uint32_t kEndOfIds = 64;   // so many without a name in a row: there are no more
+  uint32_t without_name = 0;
+  for (uint32_t id = 1; id < kMostIds && without_name < kEndOfIds; ++id) {
+    const char* name = nullptr;
+    if (library.get_callback_name(domain, id, &name) != kSuccess || name == nullptr) {
+      ++without_name;
+      continue;
+    }
+    without_name = 0;
+    visit(id, plain_api_name(name));
+  }
+}
+
+// Where calls come as CUPTI's records. Has CUPTI leave out what is not wanted, where it can
+// (CUDA 12.5 and later); on older ones the decoder drops it. False when CUPTI refuses. Switched off
+// by disabling the two kinds.
+bool record_runtime_calls(const CuptiLibrary& library);
+bool record_driver_calls(const CuptiLibrary& library);
 
 // What the decoder asks for each record. The writer thread's.
 class ApiCalls {

@@ -31,7 +31,6 @@ enum ActivityKind : uint32_t {
   kOverhead = 17,
   kMemcpyPeer = 22,
   kSynchronization = 38,
-  kExternalCorrelation = 39,
   kMemory = 49,
 };
 
@@ -39,7 +38,8 @@ inline constexpr uint32_t kFlushForced = 1;
 inline constexpr uint32_t kThreadIdsOfTheSystem = 1;
 inline constexpr uint32_t kDriverDomain = 1;
 inline constexpr uint32_t kRuntimeDomain = 2;
-inline constexpr uint32_t kExternalKindOurs = 3;  // "custom 0", the one Kineto uses for operators
+inline constexpr uint32_t kCallEnter = 0;
+inline constexpr uint32_t kCallExit = 1;
 inline constexpr uint32_t kMarkerStart = 2;
 inline constexpr uint32_t kMarkerEnd = 4;
 inline constexpr uint32_t kThreadObject = 2;
@@ -161,13 +161,6 @@ struct SynchronizationRecord {
   uint32_t event;
 };
 
-struct ExternalCorrelationRecord {
-  uint32_t kind;
-  uint32_t external_kind;
-  uint64_t external_id;
-  uint32_t correlation;
-};
-
 struct MemoryRecord {
   uint32_t kind;
   uint32_t operation;  // 1 allocation, 2 release
@@ -238,7 +231,21 @@ struct DeviceRecord {
   const char* name;
 };
 
+// What a callback is told about a call.
+struct CallbackData {
+  uint32_t site;
+  const char* function;
+  const void* parameters;
+  void* result;
+  const char* symbol;
+  void* context;
+  uint32_t context_id;
+  uint64_t* between;  // from the callback before the call to the one behind it
+  uint32_t correlation;
+};
+
 extern "C" {
+using CallFunction = void (*)(void* ours, uint32_t domain, uint32_t id, const CallbackData* data);
 using RequestFunction = void (*)(uint8_t** buffer, size_t* bytes, size_t* most_records);
 using CompleteFunction = void (*)(void* context, uint32_t stream, uint8_t* buffer, size_t bytes,
                                   size_t valid_bytes);

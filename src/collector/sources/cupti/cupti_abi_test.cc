@@ -118,11 +118,9 @@ SAME_PLACE(SynchronizationRecord, context, VendorSynchronization, contextId);
 SAME_PLACE(SynchronizationRecord, stream, VendorSynchronization, streamId);
 SAME_PLACE(SynchronizationRecord, event, VendorSynchronization, cudaEventId);
 
-SAME_PLACE(ExternalCorrelationRecord, external_kind, CUpti_ActivityExternalCorrelation,
-           externalKind);
-SAME_PLACE(ExternalCorrelationRecord, external_id, CUpti_ActivityExternalCorrelation, externalId);
-SAME_PLACE(ExternalCorrelationRecord, correlation, CUpti_ActivityExternalCorrelation,
-           correlationId);
+SAME_PLACE(CallbackData, site, CUpti_CallbackData, callbackSite);
+SAME_PLACE(CallbackData, between, CUpti_CallbackData, correlationData);
+SAME_PLACE(CallbackData, correlation, CUpti_CallbackData, correlationId);
 
 SAME_PLACE(MemoryRecord, operation, VendorMemory, memoryOperationType);
 SAME_PLACE(MemoryRecord, memory_kind, VendorMemory, memoryKind);
@@ -174,13 +172,13 @@ static_assert(kConcurrentKernel == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 static_assert(kMarker == CUPTI_ACTIVITY_KIND_MARKER && kOverhead == CUPTI_ACTIVITY_KIND_OVERHEAD);
 static_assert(kMemcpyPeer == CUPTI_ACTIVITY_KIND_MEMCPY2);
 static_assert(kSynchronization == CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
-static_assert(kExternalCorrelation == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
 static_assert(kMemory == CUPTI_ACTIVITY_KIND_MEMORY2);
 static_assert(kFlushForced == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 static_assert(kThreadIdsOfTheSystem == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
 static_assert(kDriverDomain == CUPTI_CB_DOMAIN_DRIVER_API);
 static_assert(kRuntimeDomain == CUPTI_CB_DOMAIN_RUNTIME_API);
-static_assert(kExternalKindOurs == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0);
+static_assert(kCallEnter == CUPTI_API_ENTER);
+static_assert(kCallExit == CUPTI_API_EXIT);
 static_assert(kMarkerStart == CUPTI_ACTIVITY_FLAG_MARKER_START);
 static_assert(kMarkerEnd == CUPTI_ACTIVITY_FLAG_MARKER_END);
 static_assert(kThreadObject == CUPTI_ACTIVITY_OBJECT_THREAD);

@@ -130,8 +130,9 @@ Result<CuptiLibrary> open_library() {
   look_up(handle, "cuptiSetThreadIdType", library.set_thread_id_type);
   look_up(handle, "cuptiGetThreadIdType", library.get_thread_id_type);
   look_up(handle, "cuptiActivityFlushPeriod", library.flush_period);
-  look_up(handle, "cuptiActivityPushExternalCorrelationId", library.push_external);
-  look_up(handle, "cuptiActivityPopExternalCorrelationId", library.pop_external);
+  look_up(handle, "cuptiSubscribe", library.subscribe);
+  look_up(handle, "cuptiUnsubscribe", library.unsubscribe);
+  look_up(handle, "cuptiEnableCallback", library.enable_callback);
   look_up(handle, "cuptiFinalize", library.finalize);
   if (const ReturnCode code = library.get_version(&library.version); code != kSuccess) {
     return cannot_open(library.path + " does not start: " + library.result_text(code),
@@ -198,6 +199,11 @@ std::string CuptiLibrary::result_text(ReturnCode code) const {
   if (get_result_text != nullptr && get_result_text(code, &text) == kSuccess && text != nullptr)
     return text;
   return "CUPTI code " + std::to_string(code);
+}
+
+void* driver_function(const CuptiLibrary& library, const char* name) {
+  void* const driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  return ::dlsym(driver != nullptr ? driver : library.handle, name);
 }
 
 bool wait_for_devices(int64_t most_ms) {

@@ -33,8 +33,10 @@ struct CuptiLibrary {
   ReturnCode (*set_thread_id_type)(uint32_t) = nullptr;
   ReturnCode (*get_thread_id_type)(uint32_t*) = nullptr;
   ReturnCode (*flush_period)(uint32_t milliseconds) = nullptr;
-  ReturnCode (*push_external)(uint32_t kind, uint64_t id) = nullptr;
-  ReturnCode (*pop_external)(uint32_t kind, uint64_t* id) = nullptr;
+  ReturnCode (*subscribe)(void** subscriber, CallFunction, void* ours) = nullptr;
+  ReturnCode (*unsubscribe)(void* subscriber) = nullptr;
+  ReturnCode (*enable_callback)(uint32_t on, void* subscriber, uint32_t domain,
+                                uint32_t id) = nullptr;
   ReturnCode (*finalize)() = nullptr;
   void* handle = nullptr;
   std::string path;
@@ -47,6 +49,9 @@ struct CuptiLibrary {
   // The vendor's word for a code that is not kSuccess.
   std::string result_text(ReturnCode code) const;
 };
+
+// A function of the driver that the process uses; null where there is none.
+void* driver_function(const CuptiLibrary& library, const char* name);
 
 // Waits until the devices that this process uses have done what was launched so far, at most so
 // long: a device that hangs must not hang the program's end too. False when the time was up. Costs

@@ -1,15 +1,15 @@
 #include "collector/sources/cupti/cupti_source.h"
 
-#include <pthread.h>
-
 #include <charconv>
 #include <cstring>
+#include <ranges>
 #include <string_view>
 
 #include "base/json_text.h"
 #include "collector/clock.h"
 #include "collector/sources/cupti/activity_buffers.h"
 #include "collector/sources/cupti/api_calls.h"
+#include "collector/sources/cupti/call_tracer.h"
 #include "stepscope/record.h"
 
 namespace stepscope::cupti {
@@ -29,11 +29,8 @@ Callbacks& callbacks() {
   return *kCallbacks;
 }
 
-// Null while nobody wants ids.
-std::atomic<const CuptiLibrary*> external_library = nullptr;
-// Ids that this thread has pushed and not popped: a recording may start or stop inside an
-// operator, and what was not pushed must not be popped.
-thread_local uint32_t external_depth = 0;
+constexpr uint32_t kFirstVersionToDetach = 130'000;
+std::atomic<bool> process_ends = false;
 
 extern "C" void stepscope_cupti_request(uint8_t** buffer, size_t* bytes, size_t* most_records) {
   const std::span<uint8_t> taken = callbacks().buffers.take();
@@ -81,8 +78,10 @@ std::vector<std::string> CuptiOptions::tune(const char* text) {
       flush_every_ms = value;
     } else if (number && key == "per_thread") {
       buffer_per_thread = value != 0;
-    } else if (number && key == "external") {
-      external_ids = value != 0;
+    } else if (number && key == "callbacks") {
+      calls_by_callbacks = value != 0;
+    } else if (number && key == "detach") {
+      detach_at_stop = value != 0;
     } else {
       unknown.emplace_back(word);
     }
@@ -95,6 +94,12 @@ CuptiSource::CuptiSource(CuptiOptions options, WriterBell& bell) : options_(opti
 CuptiSource::~CuptiSource() {
   if (!started_) return;
   if (!stopped_) stop();
+  // Here and not in stop(): reading the last records needs CUPTI, and would bring it back.
+  uint32_t version = 0;
+  const bool detach_now = options_.detach_at_stop && !process_ends && !a_device_hangs_ &&
+                          library_->get_version(&version) == kSuccess &&
+                          version >= kFirstVersionToDetach;
+  if (detach_now && detach(*library_)) callbacks().buffers.take_all_back();
   callbacks().buffers.give_memory_back();
 }
 
@@ -117,6 +122,27 @@ void CuptiSource::set_attribute(uint32_t attribute, uint8_t value) {
   size = sizeof value;
   if (library_->set_attribute(attribute, &size, &value) == kSuccess)
     attributes_before_.emplace_back(attribute, before);
+}
+
+void CuptiSource::restore_attributes() {
+  for (const auto& [attribute, value] : attributes_before_) {
+    uint8_t before = value;
+    size_t size = sizeof before;
+    library_->set_attribute(attribute, &size, &before);
+  }
+  attributes_before_.clear();
+  if (library_->set_thread_id_type != nullptr) library_->set_thread_id_type(thread_ids_before_);
+}
+
+void CuptiSource::start_calls() {
+  tracing_calls_ = options_.calls_by_callbacks && start_call_tracing(*library_);
+  if (tracing_calls_) return;
+  if (record_runtime_calls(*library_)) {
+    enabled_.push_back(kRuntimeApi);
+  } else {
+    problems_.emplace_back("calls of the CUDA runtime are not recorded: CUPTI refuses them");
+  }
+  if (record_driver_calls(*library_)) enabled_.push_back(kDriverApi);
 }
 
 Status CuptiSource::start() {
@@ -145,6 +171,7 @@ Status CuptiSource::start() {
   const ReturnCode code =
       library_->register_callbacks(stepscope_cupti_request, stepscope_cupti_complete);
   if (code != kSuccess) {
+    restore_attributes();
     shared.bell.store(nullptr, std::memory_order_release);
     return Error{ErrorCode::kUnsupported, "cannot record the GPU", library_->path,
                  library_->result_text(code), "end the other profiler of this process first"};
@@ -156,6 +183,8 @@ Status CuptiSource::start() {
   enable(kContext, "contexts");
   enable(kMemory, "memory operations");
   enable(kMarker, "NVTX ranges");
+  // Calls first, and last at the end: a call without its kernel does no harm.
+  if (options_.tier >= Tier::kFull) start_calls();
   if (options_.tier >= Tier::kKernels) {
     enable(kConcurrentKernel, "kernels");
     enable(kMemcpy, "copies");
@@ -164,20 +193,6 @@ Status CuptiSource::start() {
   if (options_.tier >= Tier::kFull) {
     enable(kSynchronization, "synchronisations");
     enable(kOverhead, "overheads of CUPTI");
-    if (choose_runtime_calls(*library_) == 0)
-      problems_.emplace_back("calls of the CUDA runtime are not recorded: CUPTI refuses them");
-    choose_driver_calls(*library_);
-    if (options_.external_ids && library_->push_external != nullptr &&
-        library_->pop_external != nullptr) {
-      enable(kExternalCorrelation, "links to operators");
-      // A forked child must not call into a CUPTI whose locks its parent may have held.
-      static const int kForkHandled = ::pthread_atfork(nullptr, nullptr, [] {
-        external_library.store(nullptr, std::memory_order_relaxed);
-        external_depth = 0;
-      });
-      (void)kForkHandled;
-      external_library.store(library_, std::memory_order_release);
-    }
   }
   if (!enabled_.empty()) return {};
   const std::string why = problems_.empty() ? "CUPTI switches nothing on" : problems_.back();
@@ -188,12 +203,6 @@ Status CuptiSource::start() {
 
 void CuptiSource::collect(SourceOutput& output) {
   const bool stopped = stopped_.load(std::memory_order_acquire);
-  if (stopped && !devices_were_done_) {
-    devices_were_done_ = true;
-    problems_.push_back("a device had not done its work " +
-                        std::to_string(options_.wait_at_stop_ms) +
-                        " ms after the end: what it was doing is not in the recording");
-  }
   for (const std::string& problem : std::exchange(problems_, {})) output.report(name(), problem);
   if (!decoder_->clock().ours()) {
     uint64_t now = 0;
@@ -223,23 +232,23 @@ void CuptiSource::collect(SourceOutput& output) {
 bool CuptiSource::waiting() const { return callbacks().buffers.any_filled(); }
 
 void CuptiSource::stop() {
-  external_library.store(nullptr, std::memory_order_release);
-  if (options_.tier >= Tier::kFull) forget_chosen_calls(*library_);
-  for (const uint32_t kind : enabled_) library_->disable(kind);
+  for (const uint32_t kind : std::views::reverse(enabled_)) library_->disable(kind);
+  if (tracing_calls_) stop_call_tracing(*library_);
   // What was launched while recording belongs to it, also when it ends behind it.
-  devices_were_done_ = options_.tier < Tier::kKernels || wait_for_devices(options_.wait_at_stop_ms);
+  a_device_hangs_ = options_.tier >= Tier::kKernels && !wait_for_devices(options_.wait_at_stop_ms);
   library_->flush_all(kFlushForced);
-  for (const auto& [attribute, value] : attributes_before_) {
-    uint8_t before = value;
-    size_t size = sizeof before;
-    library_->set_attribute(attribute, &size, &before);
-  }
-  if (library_->set_thread_id_type != nullptr) library_->set_thread_id_type(thread_ids_before_);
+  restore_attributes();
   callbacks().bell.store(nullptr, std::memory_order_release);
   stopped_.store(true, std::memory_order_release);
 }
 
 void CuptiSource::write_summary(SourceOutput& output) {
+  if (a_device_hangs_) {
+    const std::string late = "a device had not done its work " +
+                             std::to_string(options_.wait_at_stop_ms) +
+                             " ms after the end: what it was doing is not in the recording";
+    output.report(name(), late);
+  }
   size_t dropped = 0;
   if (library_->get_dropped(nullptr, 0, &dropped) != kSuccess) dropped = 0;
   const DecoderCounts& counts = decoder_->counts();
@@ -254,7 +263,7 @@ void CuptiSource::write_summary(SourceOutput& output) {
   json.add("graph_kernels", counts.graph_kernels);
   json.add("copies", counts.copies);
   json.add("calls", counts.calls);
-  json.add("external_ids", counts.external_ids);
+  json.add("calls_by_callbacks", int64_t{tracing_calls_});
   json.add("other", counts.other);
   json.add("unwanted_calls", counts.unwanted_calls);
   json.add("unknown", counts.unknown);
@@ -265,18 +274,6 @@ void CuptiSource::write_summary(SourceOutput& output) {
   output.chunk.add_note("gpu", json.text());
 }
 
-void push_external_id(uint64_t id) {
-  const CuptiLibrary* const library = external_library.load(std::memory_order_acquire);
-  if (library == nullptr) return;
-  if (library->push_external(kExternalKindOurs, id) == kSuccess) ++external_depth;
-}
-
-void pop_external_id() {
-  if (external_depth == 0) return;
-  --external_depth;
-  const Result<CuptiLibrary>& library = CuptiLibrary::open();
-  uint64_t id = 0;
-  if (library) library->pop_external(kExternalKindOurs, &id);
-}
+void stay_attached() { process_ends = true; }
 
 }  // namespace stepscope::cupti

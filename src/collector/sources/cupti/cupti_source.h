@@ -24,7 +24,7 @@ namespace stepscope::cupti {
 enum class Tier : uint32_t {
   kPulse = 1,    // device memory and NVTX ranges (NCCL's among them): no kernel is touched
   kKernels = 2,  // and kernels, copies and memsets, also those inside CUDA graphs
-  kFull = 3,     // and runtime and driver calls, synchronisation, operators' ids
+  kFull = 3,     // and runtime and driver calls, synchronisation
 };
 
 struct CuptiOptions {
@@ -36,10 +36,12 @@ struct CuptiOptions {
   // crash can lose. 0: never.
   int64_t flush_every_ms = 1000;
   bool buffer_per_thread = true;  // so that threads that launch do not meet at a lock of CUPTI's
-  // Operators' ids as CUPTI's external correlation. Off: a launching call lies inside its operator
-  // on the same thread and the same clock, which tells as much, and a push and a pop for each
-  // operator cost more than the operator's own record.
-  bool external_ids = false;
+  // Calls by callbacks, which cost less than CUPTI's own records of them.
+  bool calls_by_callbacks = true;
+  // Take CUPTI out of the process when a recording ends (CUDA 13 and later; before, programs that
+  // use CUDA graphs crash when CUPTI comes back a second time). Only for programs that do not
+  // launch on other threads meanwhile: those may crash then.
+  bool detach_at_stop = false;
   int64_t wait_at_stop_ms = 5000;
 
   // Changes single fields by "buffer_kb=4096,flush_ms=0,...", for measurements: the environment
@@ -63,6 +65,8 @@ class CuptiSource final : public Source {
   void enable(uint32_t kind, const char* what);
   // For the attributes of one byte; what they were is restored at the end.
   void set_attribute(uint32_t attribute, uint8_t value);
+  void restore_attributes();
+  void start_calls();
   void write_summary(SourceOutput& output);
 
   CuptiOptions options_;
@@ -73,17 +77,16 @@ class CuptiSource final : public Source {
   std::vector<std::pair<uint32_t, uint8_t>> attributes_before_;
   uint32_t thread_ids_before_ = 0;
   std::vector<std::string> problems_;  // of start(): sentences for the run's notes
-  bool devices_were_done_ = true;      // written before stopped_
+  bool a_device_hangs_ = false;        // written before stopped_
+  bool tracing_calls_ = false;
   int64_t flushed_ns_ = 0;
   bool summary_written_ = false;
   bool started_ = false;
   std::atomic<bool> stopped_ = false;
 };
 
-// Work that this thread launches from now on belongs to the operator of that number, until the
-// matching pop. Does nothing while no recording wants it; the cost is CUPTI's, on this thread.
-void push_external_id(uint64_t id);
-void pop_external_id();
+// The process ends: what stops from now on leaves CUPTI where it is.
+void stay_attached();
 
 }  // namespace stepscope::cupti
 

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -92,9 +94,14 @@ Recorded read_all(const std::string& path) {
 
 class CuptiSourceTest : public ::testing::Test {
  protected:
-  void start(uint32_t tier, uint32_t cuda = 1300, const char* tuning = "") {
+  void start(uint32_t tier, uint32_t cuda = 1300, const char* tuning = "",
+             bool place_is_taken = false) {
     FAKE(fake_cupti_reset)(cuda);
+    FAKE(fake_cupti_take_subscribers_place)(place_is_taken);
     ::setenv("STEPSCOPE_CUPTI_TUNING", tuning, 1);
+    start_again(tier);
+  }
+  void start_again(uint32_t tier) {
     path_ = folder_.path("run" + std::to_string(++runs_));
     std::filesystem::create_directories(path_);
     stepscope_options options{};
@@ -177,19 +184,22 @@ TEST_F(CuptiSourceTest, KernelsOfEveryCudaAreRead) {
   }
 }
 
-TEST_F(CuptiSourceTest, FullHasCallsOnTheirThreadsAndOperatorsIds) {
-  for (const uint32_t cuda : {1201u, 1300u}) {
-    start(3, cuda, "external=1");
-    stepscope_push_external_id(41);
-    const uint32_t outer = launch();
-    stepscope_push_external_id(42);
-    const uint32_t inner = launch();
-    stepscope_pop_external_id();
-    const uint32_t outer_again = launch();
-    stepscope_pop_external_id();
-    stepscope_pop_external_id();  // one too many does no harm
-    launch();
+TEST_F(CuptiSourceTest, FullHasCallsOnTheirThreads) {
+  struct Way {
+    uint32_t cuda;
+    const char* tuning;
+    bool place_is_taken;
+  };
+  // By callbacks, by records when told so, and when another profiler has the subscriber's place.
+  for (const Way& way :
+       {Way{1300, "", false}, Way{1201, "", false}, Way{1201, "callbacks=0", false},
+        Way{1300, "callbacks=0", false}, Way{1300, "", true}}) {
+    start(3, way.cuda, way.tuning, way.place_is_taken);
+    const uint32_t first = launch();
+    for (int i = 0; i < 3; ++i) launch();
     FAKE(fake_cupti_call)("cudaGetDevice");
+    const uint32_t by_driver = FAKE(fake_cupti_driver_call)("cuLaunchKernel");
+    FAKE(fake_cupti_driver_call)("cuCtxGetCurrent");
     FAKE(fake_cupti_synchronize)(7);
     FAKE(fake_cupti_allocate)(0x1000, 1 << 20);
     FAKE(fake_cupti_allocate)(0x1000, -(1 << 20));
@@ -198,10 +208,6 @@ TEST_F(CuptiSourceTest, FullHasCallsOnTheirThreadsAndOperatorsIds) {
     other.join();
     const Recorded recorded = stop();
 
-    std::map<int64_t, int64_t> operators;
-    for (const Row& row : recorded.tables.at("external_ids"))
-      operators[row.at("correlation")] = row.at("external_id");
-    EXPECT_EQ(operators, (std::map<int64_t, int64_t>{{outer, 41}, {inner, 42}, {outer_again, 41}}));
     std::map<std::string, int> calls;
     std::map<int64_t, int64_t> thread_of;
     for (const Row& row : recorded.tables.at("runtime_calls")) {
@@ -212,10 +218,17 @@ TEST_F(CuptiSourceTest, FullHasCallsOnTheirThreadsAndOperatorsIds) {
     EXPECT_EQ(calls,
               (std::map<std::string, int>{
                   {"cudaLaunchKernel", 5}, {"cudaStreamSynchronize", 1}, {"cudaMalloc", 2}}));
-    EXPECT_EQ(thread_of.at(outer), ::gettid());
+    EXPECT_EQ(thread_of.at(first), ::gettid());
     EXPECT_NE(thread_of.at(elsewhere), ::gettid());
+    // Not the driver's part of the runtime's launches.
+    const auto& of_driver = recorded.tables.at("driver_calls");
+    ASSERT_EQ(of_driver.size(), 1u);
+    EXPECT_EQ(recorded.names.at(of_driver[0].at("name")), "cuLaunchKernel");
+    EXPECT_EQ(of_driver[0].at("correlation"), by_driver);
+    const bool by_callbacks = !way.place_is_taken && *way.tuning == '\0';
+    EXPECT_EQ(recorded.gpu("calls_by_callbacks"), by_callbacks ? "1" : "0");
     // Left out by CUPTI itself where it can be told, by us where not.
-    EXPECT_EQ(recorded.gpu("unwanted_calls"), cuda >= 1205 ? "0" : "1");
+    EXPECT_EQ(recorded.gpu("unwanted_calls"), by_callbacks || way.cuda >= 1205 ? "0" : "1");
     const auto& memory = recorded.tables.at("device_memory");
     ASSERT_EQ(memory.size(), 2u);
     EXPECT_EQ(memory[0].at("bytes"), 1 << 20);
@@ -223,7 +236,60 @@ TEST_F(CuptiSourceTest, FullHasCallsOnTheirThreadsAndOperatorsIds) {
     ASSERT_EQ(recorded.tables.at("synchronizations").size(), 1u);
     EXPECT_EQ(recorded.tables.at("synchronizations")[0].at("event"), -1);
     EXPECT_FALSE(recorded.tables.at("threads").empty());
+    EXPECT_EQ(FAKE(fake_cupti_has_subscriber)(), 0);
   }
+}
+
+TEST_F(CuptiSourceTest, CuptiLeavesTheProcessWhenAskedTo) {
+  start(3, 1300, "detach=1");
+  launch();
+  EXPECT_EQ(FAKE(fake_cupti_finalized_in_callbacks)(), 0u);
+  EXPECT_EQ(stop().tables.at("kernels").size(), 1u);
+  EXPECT_EQ(FAKE(fake_cupti_finalized_in_callbacks)(), 1u);
+  start_again(3);  // and comes back
+  launch();
+  EXPECT_EQ(stop().tables.at("kernels").size(), 1u);
+  EXPECT_EQ(FAKE(fake_cupti_finalized_in_callbacks)(), 2u);
+  EXPECT_EQ(FAKE(fake_cupti_finalized_elsewhere)(), 0u);
+
+  // Not unasked, not from a CUDA whose graphs do not bear it, not under another profiler.
+  start(3, 1300);
+  stop();
+  EXPECT_EQ(FAKE(fake_cupti_finalized_in_callbacks)(), 0u);
+  start(3, 1201, "detach=1");
+  stop();
+  EXPECT_EQ(FAKE(fake_cupti_finalized_in_callbacks)(), 0u);
+  start(3, 1300, "detach=1", true);
+  stop();
+  EXPECT_EQ(FAKE(fake_cupti_finalized_in_callbacks)(), 0u);
+}
+
+// CUPTI forgets the buffers that it had when it leaves: they must not be missing later.
+TEST_F(CuptiSourceTest, BuffersSurviveThatCuptiLeaves) {
+  for (int round = 0; round < 70; ++round) {
+    if (round == 0) {
+      start(3, 1300, "buffer_kb=64,detach=1");
+      FAKE(fake_cupti_keep_a_buffer)(1);
+    } else {
+      start_again(3);
+    }
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 3; ++thread) threads.emplace_back([] { launch(); });
+    for (auto& thread : threads) thread.join();
+    ASSERT_EQ(stop().tables.at("kernels").size(), 3u) << round;
+  }
+}
+
+TEST_F(CuptiSourceTest, WhatWasChangedIsUndoneWhenCuptiIsTaken) {
+  FAKE(fake_cupti_reset)(1300);
+  FAKE(fake_cupti_refuse_callbacks)(1);
+  WriterBell bell;
+  CuptiSource source(CuptiOptions{}, bell);
+  const Status started = source.start();
+  ASSERT_FALSE(started.ok());
+  EXPECT_NE(started.error().message().find("other profiler"), std::string::npos);
+  EXPECT_EQ(FAKE(fake_cupti_attribute)(kAttributeBuffersAreZeroed), 0);
+  EXPECT_EQ(FAKE(fake_cupti_attribute)(kAttributeBufferPerThread), 0);
 }
 
 TEST_F(CuptiSourceTest, NvtxRangesAreHostRangesAndNcclsAreCollectives) {
@@ -250,8 +316,8 @@ TEST_F(CuptiSourceTest, ATierSwitchesItsKindsOnAndStopSwitchesAllOff) {
     EXPECT_TRUE(on(kMemory));
     EXPECT_EQ(on(kConcurrentKernel), tier >= 2);
     EXPECT_EQ(on(kMemcpy), tier >= 2);
-    EXPECT_EQ(on(kRuntimeApi), tier >= 3);
-    EXPECT_FALSE(on(kExternalCorrelation)) << "only when it is asked for";
+    EXPECT_EQ(FAKE(fake_cupti_has_subscriber)(), tier >= 3);
+    EXPECT_FALSE(on(kRuntimeApi)) << "calls come by callbacks";
     EXPECT_EQ(FAKE(fake_cupti_attribute)(kAttributeBuffersAreZeroed), 1);
     stop();
     EXPECT_EQ(FAKE(fake_cupti_enabled_kinds)(), 0u);
@@ -259,17 +325,6 @@ TEST_F(CuptiSourceTest, ATierSwitchesItsKindsOnAndStopSwitchesAllOff) {
     EXPECT_EQ(FAKE(fake_cupti_attribute)(kAttributeBufferPerThread), 0);
     EXPECT_EQ(FAKE(fake_cupti_buffers_outstanding)(), 0u);
   }
-}
-
-TEST_F(CuptiSourceTest, AnIdOfAnOperatorThatARecordingEndedInIsTakenBack) {
-  start(3, 1300, "external=1");
-  stepscope_push_external_id(1);
-  stop();
-  stepscope_pop_external_id();
-  start(3, 1300, "external=1");
-  stepscope_pop_external_id();  // of an operator that began before
-  launch();
-  EXPECT_FALSE(stop().tables.contains("external_ids"));
 }
 
 TEST_F(CuptiSourceTest, ThreadsThatFillManyBuffersLoseNothingUncounted) {
@@ -298,6 +353,35 @@ TEST_F(CuptiSourceTest, ThreadsThatFillManyBuffersLoseNothingUncounted) {
               std::string::npos)
         << statistics_;
     EXPECT_EQ(recorded.tables.at("kernel_variants").size(), 100u);
+  }
+}
+
+// Recordings begin and end while threads launch: kernels that are recorded have their calls.
+TEST_F(CuptiSourceTest, ThreadsLaunchWhileRecordingsBeginAndEnd) {
+  constexpr size_t kThreads = 3;
+  FAKE(fake_cupti_reset)(1300);
+  std::atomic<int> launches = 0;
+  std::vector<std::jthread> threads;
+  for (size_t thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&](const std::stop_token& done) {
+      while (!done.stop_requested()) {
+        launch();
+        ++launches;
+      }
+    });
+  }
+  for (int round = 0; round < 30; ++round) {
+    start_again(3);
+    for (const int before = launches; launches < before + 100;) std::this_thread::yield();
+    const Recorded recorded = stop();
+    std::set<int64_t> calls;
+    for (const Row& row : recorded.tables.at("runtime_calls")) calls.insert(row.at("correlation"));
+    size_t without_call = 0;
+    for (const Row& row : recorded.tables.at("kernels"))
+      without_call += !calls.contains(row.at("correlation"));
+    // Those of calls that were under way when it began.
+    EXPECT_LE(without_call, kThreads);
+    EXPECT_GT(calls.size(), 50u);
   }
 }
 

@@ -32,17 +32,8 @@ inline constexpr std::string_view kCopyColumns[] = {
 inline constexpr RawTableLayout kCopiesTable{"copies", kCopyColumns};
 
 // Key: the thread.
-inline constexpr std::string_view kCallColumns[] = {"start_ticks", "duration_ticks", "name",
-                                                    "correlation"};
-inline constexpr RawTableLayout kRuntimeCallsTable{"runtime_calls", kCallColumns};
-inline constexpr RawTableLayout kDriverCallsTable{"driver_calls", kCallColumns};
-
 inline constexpr std::string_view kOverheadColumns[] = {"start_ticks", "duration_ticks", "kind"};
 inline constexpr RawTableLayout kOverheadsTable{"overheads", kOverheadColumns};
-
-// Key 0. Which operator's number belongs to a correlation.
-inline constexpr std::string_view kExternalColumns[] = {"correlation", "external_id"};
-inline constexpr RawTableLayout kExternalIdsTable{"external_ids", kExternalColumns};
 
 // Key: the context; the stream is -1 where the call has none.
 inline constexpr std::string_view kSynchronizationColumns[] = {

@@ -1,0 +1,28 @@
+// CUPTI's callbacks: calls of the runtime and the driver as records of our own, and the way out.
+//
+// CUPTI can write records of calls itself, but its bookkeeping for them costs the launching thread
+// more than the kernels' records do (docs/performance.md); a callback and 32 bytes in the thread's
+// ring cost a fraction of that. CUPTI has one subscriber in a process: where another profiler is
+// it, calls come as CUPTI's records after all.
+#ifndef STEPSCOPE_COLLECTOR_SOURCES_CUPTI_CALL_TRACER_H_
+#define STEPSCOPE_COLLECTOR_SOURCES_CUPTI_CALL_TRACER_H_
+
+#include "collector/sources/cupti/cupti_library.h"
+
+namespace stepscope::cupti {
+
+// False when the callbacks cannot be had. One recording at a time.
+bool start_call_tracing(const CuptiLibrary& library);
+void stop_call_tracing(const CuptiLibrary& library);
+
+// Takes CUPTI out of the process, so that launches cost again what they cost before it came: while
+// it is there they cost more, whatever is switched off. Everything of ours has to be off and
+// flushed. As the vendor advises it happens at the end of a call of the driver, a call of this
+// thread's own; with threads that go on launching meanwhile the process has crashed all the same
+// (CUPTI 13.0). False when another profiler is subscribed, which would lose its place, or when
+// CUPTI cannot do it. A later recording brings CUPTI back by itself.
+bool detach(const CuptiLibrary& library);
+
+}  // namespace stepscope::cupti
+
+#endif  // STEPSCOPE_COLLECTOR_SOURCES_CUPTI_CALL_TRACER_H_
