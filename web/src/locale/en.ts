@@ -47,4 +47,10 @@ export default {
   sql: { run: 'Run', tables: 'Tables', ms: '{n} ms', more: 'Only the first {n} rows are shown.', placeholder: 'select name, sum(dur) from kernels group by 1 order by 2 desc' },
   quality: { title: 'Data quality', clean: 'Nothing was lost, cut or doubtful in this recording.', code: 'Condition', severity: 'Kind', count: 'Count', meaning: 'Meaning', example: 'Example', excluded: 'Left out of totals', rank: 'Rank', loss: 'loss', suspect: 'doubtful', note: 'note', yes: 'yes', no: 'no' },
   keys: { title: 'Keys', close: 'Close' },
+  operators: { top: 'Types with most time', operator_types: 'By type', operators: 'Operators', kernels: 'Device work', operator_shapes: 'By shape', launches: 'Launches', copies: 'Copies', device_use: 'Use of the device' },
+  communication: { operators: 'Operators', groups: 'Groups', matrix: 'Links', late: 'Ranks that others wait for' },
+  cpu: { samples: 'Over time' },
+  data: { verdict: 'Verdict', stages: 'Stages and queues', steps: 'By step' },
+  memory: { curve: 'Over time', allocated: 'allocated', reserved: 'reserved', peak: 'Who holds the peak', owners: 'Largest blocks at the peak', operators: 'By operator', leaks: 'Suspected leaks' },
+  ranks: { heat: 'Steps of all ranks', heatHint: 'Length of each step without communication: what a rank needs by itself. Click a cell to choose its rank.', comparison: 'Ranks beside each other' },
 }

@@ -47,4 +47,10 @@ export default {
   sql: { run: '运行', tables: '表', ms: '{n} 毫秒', more: '只显示前 {n} 行。', placeholder: 'select name, sum(dur) from kernels group by 1 order by 2 desc' },
   quality: { title: '数据质量', clean: '这次记录没有丢失、截断或存疑的数据。', code: '情况', severity: '类型', count: '数量', meaning: '含义', example: '示例', excluded: '不计入合计', rank: '卡', loss: '丢失', suspect: '存疑', note: '说明', yes: '是', no: '否' },
   keys: { title: '快捷键', close: '关闭' },
+  operators: { top: '耗时最多的类型', operator_types: '按类型', operators: '算子', kernels: '设备任务', operator_shapes: '按形状', launches: '下发', copies: '拷贝', device_use: '设备利用' },
+  communication: { operators: '通信算子', groups: '通信域', matrix: '链路', late: '被等待的卡' },
+  cpu: { samples: '随时间变化' },
+  data: { verdict: '结论', stages: '阶段与队列', steps: '按步' },
+  memory: { curve: '随时间变化', allocated: '已分配', reserved: '已预留', peak: '峰值由谁占用', owners: '峰值时最大的内存块', operators: '按算子', leaks: '疑似泄漏' },
+  ranks: { heat: '所有卡的各步', heatHint: '每步去掉通信后的时长，即一张卡自身所需的时间。点击单元格选择该卡。', comparison: '各卡对比' },
 }

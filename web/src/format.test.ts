@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+
+import { age, bytes, byUnit, count, duration, exact, share, shorten } from './format'
+
+test('durations have four digits and the unit that fits', () => {
+  expect(duration(0)).toBe('0 ns')
+  expect(duration(999)).toBe('999 ns')
+  expect(duration(1234)).toBe('1.234 µs')
+  expect(duration(12_345_678)).toBe('12.35 ms')
+  expect(duration(-2_000_000_000)).toBe('-2.000 s')
+  expect(duration(null)).toBe('–')
+})
+
+test('sizes are binary, counts grouped, shares have a decimal', () => {
+  expect(bytes(1536)).toBe('1.500 KiB')
+  expect(count(1234567)).toBe('1\u2009234\u2009567')
+  expect(share(0.3125)).toBe('31.3 %')
+})
+
+test('units of the server decide the form, the exact value stays', () => {
+  expect(byUnit(1500, 'ns')).toBe('1.500 µs')
+  expect(byUnit('9007199254740993', 'unix_ns')).toBe('9007199254740993')
+  expect(exact(1500, 'ns')).toBe('1500 ns')
+  expect(byUnit(null, 'ns')).toBe('–')
+})
+
+test('long names keep their beginning and their end', () => {
+  expect(shorten('abcdefghij', 5)).toBe('abc…j')
+  expect(shorten('abc', 5)).toBe('abc')
+})
+
+test('ages', () => {
+  expect(age(0, 30_000)).toEqual({ unit: 'second', value: 30 })
+  expect(age(0, 7_200_000)).toEqual({ unit: 'hour', value: 2 })
+})
