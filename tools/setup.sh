@@ -7,7 +7,7 @@ venv_python="$stepscope_root/.venv/bin/python"
 
 build_packages=(ca-certificates g++ cmake ninja-build ccache git pkg-config python3-dev python3-venv
   libzstd-dev zlib1g-dev libisal-dev libsqlite3-dev libfmt-dev libcli11-dev nlohmann-json3-dev
-  libgtest-dev libbenchmark-dev)
+  libcpp-httplib-dev libssl-dev libgtest-dev libbenchmark-dev)
 # shellcheck disable=SC2034  # ./test installs these too
 test_packages=(clang-19 libclang-rt-19-dev clang-tidy-19 clang-format-19)
 
@@ -68,6 +68,31 @@ setup_python() {
     "$venv_python" -m pip install -q --disable-pip-version-check -r "$requirements"
     printf '%s\n' "$wanted" >"$stamp"
   fi
+}
+
+# The packages of web/package-lock.json; again only when that file changes.
+setup_web_packages() {
+  local web="$stepscope_root/web" stamp wanted
+  stamp="$web/node_modules/.lock-file"
+  wanted="$(node --version) $(sha256sum <"$web/package-lock.json")"
+  if [[ "$(cat "$stamp" 2>/dev/null)" == "$wanted" ]]; then return 0; fi
+  say "installing by npm: web/package-lock.json"
+  (cd "$web" && npm ci --silent --no-audit --no-fund) || return
+  printf '%s\n' "$wanted" >"$stamp"
+}
+
+# web/dist, the pages that build/stepscope carries; again only when a file of web/ changed.
+build_web() {
+  local web="$stepscope_root/web" stamp now
+  stamp="$web/dist/.sources"
+  setup_web_packages || return
+  cd "$stepscope_root" || return
+  now="$(git ls-files -co --exclude-standard -z -- web | sort -z | xargs -0 sha256sum 2>/dev/null |
+    sha256sum)"
+  if [[ "$(cat "$stamp" 2>/dev/null)" == "$now" ]]; then return 0; fi
+  say "building the web pages"
+  (cd "$web" && npx vite build --logLevel warn) || return
+  printf '%s\n' "$now" >"$stamp"
 }
 
 # build PRESET [TARGET...]: configures when it has to (CMake itself looks whether files changed).

@@ -86,6 +86,11 @@ std::string analysis_reason(const std::shared_ptr<Run>& run, const std::string& 
   return value_or_raise(run->analysis_reason(name));
 }
 
+std::string report(const std::shared_ptr<Run>& run, const std::string& format) {
+  return repair_utf8(
+      value_or_raise(run_interruptibly([&](const Progress&) { return run->report(format); })));
+}
+
 uint64_t write_chrome_trace(const std::shared_ptr<Run>& run, int64_t rank, const nb::bytes& path) {
   const std::string name(path.c_str(), path.size());
   return value_or_raise(run_interruptibly(
@@ -117,6 +122,7 @@ NB_MODULE(_native, module) {
       .def("analyses", &analyses)
       .def("analysis", &analysis, nb::arg("name"))
       .def("analysis_reason", &analysis_reason, nb::arg("name"))
+      .def("report", &report, nb::arg("format"))
       .def("write_chrome_trace", &write_chrome_trace, nb::arg("rank"), nb::arg("path"))
       .def("info_json", &info_json);
   module.def("open_run", &open_run, nb::arg("paths"), nb::arg("form"), nb::arg("jobs"),

@@ -118,10 +118,7 @@ class Run:
         return [name for name, _, _ in self._reader.tables()]
 
     def describe(self, table: str) -> dict[str, str]:
-        """The columns of a table, of the run or an analysis, and what they mean."""
-        for name, _, columns in self._reader.analyses():
-            if name == table:
-                return dict(columns)
+        """The columns of a table and what they mean. Tables of the input have no descriptions."""
         self._reader.table(table, [])  # a wrong name raises, with the nearest one
         return next(dict(columns) for name, _, columns in self._reader.tables() if name == table)
 
@@ -155,6 +152,57 @@ class Run:
         A table can be empty: ``why_empty`` says what is missing.
         """
         return Table(*self._reader.analysis(name))
+
+    def describe_analysis(self, name: str) -> dict[str, str]:
+        """The columns of a result table and what they mean."""
+        for known, _, columns in self._reader.analyses():
+            if known == name:
+                return dict(columns)
+        raise KeyError(f"no analysis named {name!r}; there are: {', '.join(self.analyses)}")
+
+    def findings(self) -> Table:
+        """What makes steps longer than they need to be, most to gain first."""
+        return self.analysis("findings")
+
+    def step_budget(self) -> Table:
+        """Where each step of a device went, and why it stood still."""
+        return self.analysis("step_budget")
+
+    def step_trace(self) -> Table:
+        """Each step as step interval, forward and backward, and tail; and their average."""
+        return self.analysis("step_trace")
+
+    def step_times(self) -> Table:
+        """Computing, communication, overlap, free time and more of each step and device."""
+        return self.analysis("step_times")
+
+    def operators(self) -> Table:
+        """Operators of the host, and of devices that run operators."""
+        return self.analysis("operators")
+
+    def kernels(self) -> Table:
+        """Device work by name."""
+        return self.analysis("kernels")
+
+    def communication(self) -> Table:
+        """Every communication operator."""
+        return self.analysis("communication_operators")
+
+    def memory(self) -> Table:
+        """Memory pools of the devices: totals, peaks, reserve, growth."""
+        return self.analysis("memory")
+
+    def pipeline(self) -> Table:
+        """Whether data preparation holds the training up, and where."""
+        return self.analysis("pipeline")
+
+    def cpu(self) -> Table:
+        """Processor use of the machine, the process and its parts."""
+        return self.analysis("cpu")
+
+    def report(self, format: str = "text") -> str:
+        """What ``stepscope report`` prints, as "text", "markdown", "html" or "json"."""
+        return self._reader.report(format)
 
     def why_empty(self, name: str) -> str:
         """Why a result table is empty or incomplete; "" when it is neither."""

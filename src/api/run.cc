@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/parallel.h"
 #include "deliverables/chrome_trace.h"
+#include "deliverables/report/report.h"
 #include "importers/import_run.h"
 #include "query/database.h"
 #include "query/name_hint.h"
@@ -248,6 +249,19 @@ Result<std::string> Run::analysis_reason(std::string_view name) {
   for (const Reason& reason : state_->analyses().reasons(name))
     text += (text.empty() ? "" : "; ") + reason.why;
   return text;
+}
+
+Result<std::string> Run::report(std::string_view format) {
+  std::string name = state_->paths.empty() ? store_path() : state_->paths.front();
+  while (name.size() > 1 && name.ends_with('/')) name.pop_back();
+  name = name.substr(name.rfind('/') + 1);
+  if (format == "json") return report_json(state_->analyses(), name);
+  const Report content = make_report(state_->analyses(), name);
+  if (format == "text") return report_text(content, 0, false);
+  if (format == "markdown") return report_markdown(content);
+  if (format == "html") return report_html(content);
+  return Error{ErrorCode::kUnsupported, "cannot report", std::string(format), "no such format",
+               "there are: text, markdown, html, json"};
 }
 
 Result<uint64_t> Run::write_chrome_trace(int64_t rank, const std::string& path,

@@ -74,6 +74,9 @@ class Run {
   Result<TableData> analysis(std::string_view name);
   Result<std::string> analysis_reason(std::string_view name);
 
+  // What `stepscope report` prints: "text", "markdown", "html" or "json".
+  Result<std::string> report(std::string_view format);
+
   // A rank as Chrome trace JSON, whole or not at all. `rank` is its number; the first window, when
   // it was recorded several times.
   Result<uint64_t> write_chrome_trace(int64_t rank, const std::string& path,

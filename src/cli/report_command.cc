@@ -1,0 +1,85 @@
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "analyses/run_analyses.h"
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/open_run.h"
+#include "cli/terminal.h"
+#include "deliverables/report/report.h"
+
+namespace stepscope {
+namespace {
+
+struct Options {
+  std::string path;
+  std::string format;
+  std::string output;
+  std::string fp_start;
+  std::string bp_end;
+};
+
+// By the file's name when the user does not say.
+std::string format_of(const Options& options) {
+  if (!options.format.empty()) return options.format;
+  const std::string suffix = std::filesystem::path(options.output).extension().string();
+  if (suffix == ".html" || suffix == ".htm") return "html";
+  if (suffix == ".md") return "markdown";
+  if (suffix == ".json") return "json";
+  return "text";
+}
+
+std::string from_environment(const char* name, const std::string& given) {
+  const char* text = std::getenv(name);
+  return given.empty() && text != nullptr ? text : given;
+}
+
+Status report(const Options& options, Progress& progress) {
+  auto store = open_run(options.path, progress);
+  if (!store) return std::move(store.error());
+  AnalysisOptions settings;
+  settings.fp_start = from_environment("PROFILING_FP_START", options.fp_start);
+  settings.bp_end = from_environment("PROFILING_BP_END", options.bp_end);
+  RunAnalyses run(*store, settings);
+  std::filesystem::path path = std::filesystem::path(options.path).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  const std::string name = path.filename().string();
+  const std::string format = format_of(options);
+  std::string text;
+  if (format == "json") {
+    text = report_json(run, name);
+  } else {
+    const Report content = make_report(run, name);
+    const bool screen = options.output.empty() && isatty(STDOUT_FILENO) != 0;
+    text = format == "html"       ? report_html(content)
+           : format == "markdown" ? report_markdown(content)
+                                  : report_text(content, screen ? terminal_width(STDOUT_FILENO) : 0, screen);
+  }
+  if (options.output.empty()) return write_out(text);
+  auto file = OutputFile::create(options.output);
+  if (!file) return std::move(file.error());
+  if (auto status = file->append(text); !status) return status;
+  return file->commit();
+}
+
+}  // namespace
+
+void add_report_command(Program& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = program.app.add_subcommand("report", "why a step takes as long as it does, on one screen");
+  command->add_option("PATH", options->path, "trace, folder of traces, recording, or store")->required();
+  command->add_option("--format", options->format, "text, markdown, html or json (default: by the file's name, else text)")
+      ->check(CLI::IsMember({"text", "markdown", "html", "json"}));
+  command->add_flag_callback("--json", [options] { options->format = "json"; }, "same as --format json");
+  command->add_option("-o,--output", options->output, "file to write, else to the screen");
+  command->add_option("--fp-start", options->fp_start, "operator that begins the forward pass (else PROFILING_FP_START, else found)");
+  command->add_option("--bp-end", options->bp_end, "operator that ends the backward pass (else PROFILING_BP_END, else found)");
+  command->callback([&program, options] {
+    program.work = [&program, options] { return report(*options, program.progress); };
+  });
+}
+
+}  // namespace stepscope

@@ -1,0 +1,189 @@
+#include "deliverables/report/report.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analyses/advice/wording.h"
+
+namespace stepscope {
+namespace {
+
+constexpr size_t kLinesShown = 10;
+
+struct PartOfBudget {
+  const char* name;
+  const char* colour;
+  int64_t StepBudgetRow::* field;
+};
+constexpr PartOfBudget kParts[] = {
+    {"computing", "#2F6FDE", &StepBudgetRow::compute_ns},
+    {"communication, not overlapped", "#C2410C", &StepBudgetRow::exposed_communication_ns},
+    {"copies", "#7C4DDB", &StepBudgetRow::exposed_copy_ns},
+    {"idle: waiting for data", "#0E8F7E", &StepBudgetRow::input_ns},
+    {"idle: after a synchronisation", "#C81E3A", &StepBudgetRow::sync_ns},
+    {"idle: garbage collection", "#B7791F", &StepBudgetRow::gc_ns},
+    {"idle: host launches too late", "#5B6B82", &StepBudgetRow::host_ns},
+    {"idle: nothing recorded", "#D5DCE6", &StepBudgetRow::other_ns},
+};
+
+std::string counted(size_t count, const std::string& word) {
+  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
+}
+
+void add_head(RunAnalyses& run, Report& report) {
+  const StoreReader& store = run.store();
+  std::set<int64_t> ranks;
+  std::set<std::string> devices;
+  for (const RankId& rank : run.ranks()) {
+    ranks.insert(rank.rank);
+    const std::string_view name = text_at(store, Table::kRanks, "device_name", rank.position);
+    const std::string_view kind = text_at(store, Table::kRanks, "device_kind", rank.position);
+    if (!name.empty() || !kind.empty()) devices.emplace(name.empty() ? kind : name);
+  }
+  report.head.push_back(counted(ranks.size(), "rank"));
+  std::string names;
+  for (const std::string& device : devices) names += (names.empty() ? "" : ", ") + device;
+  if (!names.empty()) report.head.push_back(names);
+  std::set<int64_t> steps;
+  bool inferred = false;
+  for (const StepRow& step : run.steps()) {
+    steps.insert(step.step);
+    inferred |= step.source == "inferred";
+  }
+  report.head.push_back(steps.empty() ? "no steps"
+                                      : counted(steps.size(), "step") +
+                                            (inferred ? " (inferred from repetition)" : ""));
+}
+
+// Mean over the steps of all ranks and devices; the first step of each is left out where there are
+// others.
+void add_budget(RunAnalyses& run, Report& report) {
+  const auto& rows = run.step_budget();
+  std::map<std::pair<std::pair<int64_t, int64_t>, int64_t>, int64_t> sizes;
+  const auto lane = [](const StepBudgetRow& row) {
+    return std::pair(std::pair(row.rank, row.window), row.device);
+  };
+  for (const StepBudgetRow& row : rows) ++sizes[lane(row)];
+  std::map<std::pair<std::pair<int64_t, int64_t>, int64_t>, int64_t> seen;
+  double sums[std::size(kParts)] = {};
+  double total = 0;
+  for (const StepBudgetRow& row : rows) {
+    if (seen[lane(row)]++ == 0 && sizes[lane(row)] > 2) continue;
+    ++report.steps;
+    total += static_cast<double>(row.step_ns);
+    for (size_t i = 0; i < std::size(kParts); ++i)
+      sums[i] += static_cast<double>(row.*kParts[i].field);
+  }
+  if (report.steps == 0) return;
+  const auto count = static_cast<double>(report.steps);
+  report.step_ns = total / count;
+  for (size_t i = 0; i < std::size(kParts); ++i) {
+    if (sums[i] <= 0) continue;
+    report.parts.push_back(
+        {kParts[i].name, kParts[i].colour, sums[i] / count, total > 0 ? sums[i] / total : 0});
+  }
+}
+
+void add_lines(RunAnalyses& run, Report& report) {
+  const double steps = std::max<double>(1, static_cast<double>(run.steps().size()));
+  std::map<std::string_view, ReportLine> by_name;
+  double total = 0;
+  const auto add = [&](std::string_view name, int64_t ns, int64_t count) {
+    ReportLine& line = by_name[name];
+    line.name = name;
+    line.ns += static_cast<double>(ns) / steps;
+    line.count += static_cast<double>(count) / steps;
+    total += static_cast<double>(ns) / steps;
+  };
+  for (const KernelRow& row : run.kernels().kernels) add(row.name, row.total_ns, row.count);
+  report.lines_title = "Most device time";
+  if (by_name.empty()) {
+    report.lines_title = "Operators with most time of their own";
+    for (const OperatorTypeRow& row : run.operators().types) add(row.type, row.self_ns, row.count);
+  }
+  for (auto& [name, line] : by_name) {
+    line.share = total > 0 ? line.ns / total : 0;
+    report.lines.push_back(line);
+  }
+  std::sort(report.lines.begin(), report.lines.end(),
+            [](const ReportLine& a, const ReportLine& b) { return a.ns > b.ns; });
+  if (report.lines.size() > kLinesShown) report.lines.resize(kLinesShown);
+}
+
+void add_memory(RunAnalyses& run, Report& report) {
+  // The largest pool of each kind stands for its like on other ranks.
+  std::map<std::string, const MemoryRow*> largest;
+  for (const MemoryRow& row : run.memory().overview) {
+    if (row.peak_bytes == kNull) continue;
+    const std::string kind = std::string(row.device_kind) +
+                             (row.component.empty() ? "" : " " + std::string(row.component));
+    const MemoryRow*& best = largest[kind];
+    if (best == nullptr || row.peak_bytes > best->peak_bytes) best = &row;
+  }
+  for (const auto& [kind, row] : largest) {
+    std::string line = kind + ": peak " + words_for_bytes(static_cast<double>(row->peak_bytes));
+    if (row->capacity_bytes != kNull)
+      line += " of " + words_for_bytes(static_cast<double>(row->capacity_bytes));
+    if (row->peak_reserved_bytes != kNull)
+      line += ", reserved " + words_for_bytes(static_cast<double>(row->peak_reserved_bytes));
+    line += " (rank " + std::to_string(row->rank) + ")";
+    report.memory.push_back(std::move(line));
+  }
+}
+
+void add_data(RunAnalyses& run, Report& report) {
+  for (const PipelineRow& row : run.pipeline().verdicts) {
+    std::string line = "rank " + std::to_string(row.rank) + ": ";
+    line += row.slow_stage == "none" || row.slow_stage.empty()
+                ? "data preparation keeps up"
+                : "held up in " + std::string(row.slow_stage);
+    if (!row.bottleneck.empty()) line += " by " + row.bottleneck;
+    if (!std::isnan(row.wait_share)) line += ", waits " + words_for_share(row.wait_share) + " of a step";
+    report.data.push_back(std::move(line));
+    if (report.data.size() == 4) break;
+  }
+}
+
+void add_quality(const StoreReader& store, Report& report) {
+  std::map<std::pair<int, std::string>, std::pair<int64_t, std::string>> conditions;
+  for (size_t rank = 0; rank < store.rank_count(); ++rank) {
+    for_each_row<4>(store, Table::kQuality, rank, {"severity", "code", "count", "meaning"},
+                    [&](const auto& row) {
+                      const std::string_view severity = store.string(row[0]);
+                      if (severity == "note") return;
+                      auto& [count, meaning] = conditions[{severity == "loss" ? 0 : 1,
+                                                           std::string(store.string(row[1]))}];
+                      count += row[2] == kNull ? 0 : row[2];
+                      meaning = store.string(row[3]);
+                    });
+  }
+  for (const auto& [key, found] : conditions)
+    report.quality.push_back(std::string(key.first == 0 ? "lost: " : "doubtful: ") + key.second +
+                             ", " + std::to_string(found.first) + " times: " + found.second);
+}
+
+void explain_if_empty(RunAnalyses& run, const char* table, std::vector<std::string>& lines) {
+  if (!lines.empty()) return;
+  for (const Reason& reason : run.reasons(table)) lines.push_back(reason.why);
+}
+
+}  // namespace
+
+Report make_report(RunAnalyses& run, const std::string& name) {
+  Report report;
+  report.run = name;
+  add_head(run, report);
+  add_budget(run, report);
+  report.findings = run.findings();
+  for (const Reason& reason : run.reasons("findings")) report.no_findings = reason.why;
+  add_lines(run, report);
+  add_memory(run, report);
+  explain_if_empty(run, "memory", report.memory);
+  add_data(run, report);
+  explain_if_empty(run, "pipeline", report.data);
+  add_quality(run.store(), report);
+  return report;
+}
+
+}  // namespace stepscope

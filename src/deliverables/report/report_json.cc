@@ -1,0 +1,79 @@
+#include "base/json_text.h"
+#include "deliverables/report/report.h"
+
+namespace stepscope {
+namespace {
+
+// Keys of the report and the result tables behind them.
+struct Key {
+  std::string_view key;
+  std::string_view table;
+};
+constexpr Key kKeys[] = {
+    {"findings", "findings"},
+    {"steps", "steps"},
+    {"device_time", "device_time"},
+    {"step_budget", "step_budget"},
+    {"step_times", "step_times"},
+    {"step_trace", "step_trace"},
+    {"operators", "operators"},
+    {"operator_types", "operator_types"},
+    {"kernels", "kernels"},
+    {"communication", "communication_operators"},
+    {"communication_links", "communication_matrix"},
+    {"late_ranks", "late_ranks"},
+    {"ranks", "rank_comparison"},
+    {"memory", "memory"},
+    {"pipeline", "pipeline"},
+    {"pipeline_stages", "pipeline_stages"},
+    {"cpu", "cpu"},
+    {"flops", "flops"},
+};
+
+void append_quality(std::string& out, const StoreReader& store) {
+  out += "\"quality\":[";
+  bool first = true;
+  for (size_t rank = 0; rank < store.rank_count(); ++rank) {
+    for_each_row<6>(store, Table::kQuality, rank,
+                    {"rank", "code", "severity", "count", "example", "meaning"},
+                    [&](const auto& row) {
+                      if (!first) out += ',';
+                      first = false;
+                      out += JsonObject()
+                                 .add("rank", row[0])
+                                 .add("code", store.string(row[1]))
+                                 .add("severity", store.string(row[2]))
+                                 .add("count", row[3])
+                                 .add("example", store.string(row[4]))
+                                 .add("meaning", store.string(row[5]))
+                                 .text();
+                    });
+  }
+  out += ']';
+}
+
+}  // namespace
+
+std::string report_json(RunAnalyses& run, const std::string& name) {
+  std::string out = "{\"version\":1,\"run\":";
+  append_json_text(out, name);
+  std::string reasons;
+  for (const auto& [key, table_name] : kKeys) {
+    out += ",\n\"" + std::string(key) + "\":";
+    const auto table = run.table(table_name);
+    if (table) {
+      append_json(out, *table);
+    } else {
+      out += "[]";
+    }
+    for (const Reason& reason : run.reasons(table_name)) {
+      reasons += reasons.empty() ? "" : ",";
+      reasons += JsonObject().add("table", key).add("why", reason.why).text();
+    }
+  }
+  out += ",\n";
+  append_quality(out, run.store());
+  return out + ",\n\"reasons\":[" + reasons + "]}\n";
+}
+
+}  // namespace stepscope

@@ -1,0 +1,70 @@
+#include "deliverables/report/report.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/sample_store.h"
+#include "tests/support/temporary_folder.h"
+
+namespace stepscope {
+namespace {
+
+class ReportTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto store = StoreReader::open(testing::write_sample_store(folder_, 2));
+    ASSERT_TRUE(store.ok());
+    run_ = std::make_unique<RunAnalyses>(*store, AnalysisOptions());
+  }
+
+  testing::TemporaryFolder folder_;
+  std::unique_ptr<RunAnalyses> run_;
+};
+
+TEST_F(ReportTest, PartsAddUpToTheStep) {
+  const Report report = make_report(*run_, "sample");
+  ASSERT_GT(report.steps, 0);
+  double sum = 0;
+  for (const ReportPart& part : report.parts) sum += part.ns;
+  EXPECT_NEAR(sum, report.step_ns, 0.5);
+}
+
+TEST_F(ReportTest, TextNamesTheRunAndItsKernels) {
+  const std::string text = report_text(make_report(*run_, "sample"), 0, false);
+  EXPECT_TRUE(text.starts_with("sample\n2 ranks"));
+  EXPECT_NE(text.find("gemm_kernel"), std::string::npos);
+  EXPECT_NE(text.find("What holds it up"), std::string::npos);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
+TEST_F(ReportTest, MarkdownHasTables) {
+  const std::string text = report_markdown(make_report(*run_, "sample"));
+  EXPECT_TRUE(text.starts_with("# sample\n"));
+  EXPECT_NE(text.find("| part | time | share |"), std::string::npos);
+}
+
+TEST_F(ReportTest, HtmlNeedsNothingElseAndEscapes) {
+  Report report = make_report(*run_, "<script>alert(1)</script>");
+  const std::string page = report_html(report);
+  EXPECT_EQ(page.find("<script"), std::string::npos);
+  EXPECT_EQ(page.find("http://"), std::string::npos);
+  EXPECT_EQ(page.find("https://"), std::string::npos);
+  EXPECT_NE(page.find("&lt;script&gt;"), std::string::npos);
+}
+
+TEST_F(ReportTest, JsonHasEveryKeyThatIsPromised) {
+  const auto json = nlohmann::json::parse(report_json(*run_, "sample"), nullptr, false);
+  ASSERT_TRUE(json.is_object());
+  EXPECT_EQ(json["version"], 1);
+  for (const char* key : {"steps", "device_time", "step_trace", "operators", "kernels", "communication",
+                          "memory", "pipeline", "cpu", "flops", "findings", "quality", "reasons"})
+    EXPECT_TRUE(json.contains(key) && json[key].is_array()) << key;
+  ASSERT_EQ(json["device_time"].size(), 2u);
+  for (const char* key : {"span_ns", "busy_ns", "idle_ns", "compute_ns", "communication_ns",
+                          "memory_ns", "overlap_ns"})
+    EXPECT_TRUE(json["device_time"][0].contains(key)) << key;
+  EXPECT_EQ(json["device_time"][0]["span_ns"], 3200);
+}
+
+}  // namespace
+}  // namespace stepscope

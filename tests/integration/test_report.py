@@ -1,0 +1,68 @@
+"""Reports on generated runs: the planted cause is found first, and nothing on a healthy run."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+BUILD = pathlib.Path(
+    os.environ.get("STEPSCOPE_BINARY_DIR", pathlib.Path(__file__).parents[2] / "build")
+)
+
+
+def generated_report(folder: pathlib.Path, *options: str) -> dict:
+    run = folder / "run"
+    subprocess.run(
+        [BUILD / "stepscope-generate", "--output", run, "--steps", "6", *options],
+        check=True,
+        capture_output=True,
+    )
+    told = subprocess.run(
+        [BUILD / "stepscope", "report", run, "--json"], check=True, capture_output=True, text=True
+    )
+    return json.loads(told.stdout)
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        (["--ranks", "2", "--slow-data", "20"], "slow_input"),
+        (["--ranks", "8", "--straggler", "5:1.4"], "slow_rank"),
+        (["--ranks", "2", "--tiny-kernels"], "launch_bound"),
+        (["--ranks", "2", "--sync-points"], "sync_points"),
+    ],
+    ids=["slow data", "slow rank", "tiny kernels", "sync points"],
+)
+def test_the_planted_cause_is_found_first(
+    tmp_path: pathlib.Path, options: list[str], rule: str
+) -> None:
+    findings = generated_report(tmp_path, *options)["findings"]
+    assert [finding["rule"] for finding in findings][:1] == [rule], findings
+
+
+def test_the_slow_rank_is_named(tmp_path: pathlib.Path) -> None:
+    report = generated_report(tmp_path, "--ranks", "8", "--straggler", "5:1.4")
+    assert report["findings"][0]["rank"] == 5
+
+
+def test_a_leak_is_found(tmp_path: pathlib.Path) -> None:
+    findings = generated_report(tmp_path, "--ranks", "1", "--memory-leak")["findings"]
+    assert "memory_leak" in [finding["rule"] for finding in findings]
+
+
+def test_nothing_is_found_on_a_healthy_run(tmp_path: pathlib.Path) -> None:
+    report = generated_report(tmp_path, "--ranks", "4", "--healthy")
+    assert report["findings"] == []
+    assert report["reasons"]
+
+
+def test_parts_of_a_step_add_up(tmp_path: pathlib.Path) -> None:
+    for row in generated_report(tmp_path, "--ranks", "2")["step_budget"]:
+        parts = ("compute_ns", "exposed_communication_ns", "exposed_copy_ns", "idle_ns")
+        causes = ("input_ns", "sync_ns", "gc_ns", "host_ns", "other_ns")
+        assert sum(row[part] for part in parts) == row["step_ns"]
+        assert sum(row[cause] for cause in causes) == row["idle_ns"]
