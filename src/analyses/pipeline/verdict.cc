@@ -58,19 +58,16 @@ void take_times(const PipelineStages& stages, size_t host, size_t data, Pipeline
   row.mean_get_next_ns = mean_of(stages, data, &Batch::fetch_ns, 0);
 }
 
-// Time from the first batch to the last, for recordings without steps. MindSpore's records of the
-// host queue are stamped when they end, everything else when it begins.
+// Time from the first batch to the last, for recordings without steps.
 int64_t span_of(const PipelineStages& stages, size_t stage) {
-  const bool stamped_at_start = stages.stages[stage].role != StageRole::kHostQueue;
+  const bool at_start = stamped_at_start(stages.stages[stage]);
   int64_t first_ns = std::numeric_limits<int64_t>::max();
   int64_t last_ns = std::numeric_limits<int64_t>::min();
   for (const Batch& batch : stages.batches) {
     if (batch.stage != stage || batch.ts_ns == 0) continue;
     const int64_t fetch_ns = batch.fetch_ns == kNull ? 0 : batch.fetch_ns;
-    first_ns =
-        std::min(first_ns, stamped_at_start ? batch.ts_ns : bounded_minus(batch.ts_ns, fetch_ns));
-    last_ns =
-        std::max(last_ns, stamped_at_start ? bounded_plus(batch.ts_ns, fetch_ns) : batch.ts_ns);
+    first_ns = std::min(first_ns, at_start ? batch.ts_ns : bounded_minus(batch.ts_ns, fetch_ns));
+    last_ns = std::max(last_ns, at_start ? bounded_plus(batch.ts_ns, fetch_ns) : batch.ts_ns);
   }
   return last_ns > first_ns ? bounded_minus(last_ns, first_ns) : 0;
 }
@@ -83,11 +80,13 @@ void measure_wait(const PipelineStages& stages, PipelineRow& row) {
   });
   row.wait_source = stages.stages[stage].name;
   row.wait_ns = 0;
+  row.exposed_wait_ns = 0;
   for (const Batch& batch : stages.batches) {
     if (batch.stage != stage || batch.fetch_ns == kNull) continue;
     if (in_steps && batch.step == kNull) continue;  // outside the steps it is compared with
     ++row.waits;
     row.wait_ns = bounded_plus(row.wait_ns, batch.fetch_ns);
+    row.exposed_wait_ns = bounded_plus(row.exposed_wait_ns, batch.exposed_ns);
   }
   int64_t step_ns = 0;
   if (in_steps) {
@@ -97,7 +96,7 @@ void measure_wait(const PipelineStages& stages, PipelineRow& row) {
   }
   if (step_ns <= 0) return;
   row.step_ns = step_ns;
-  row.wait_share = static_cast<double>(row.wait_ns) / static_cast<double>(step_ns);
+  row.wait_share = static_cast<double>(row.exposed_wait_ns) / static_cast<double>(step_ns);
   row.input_bound = row.wait_share >= kHighlyInputBound ? "highly"
                     : row.wait_share >= kInputBound     ? "moderately"
                                                         : "not";
@@ -176,6 +175,8 @@ void name_bottleneck(const PipelineStages& stages, const std::vector<size_t>& sl
 }
 
 }  // namespace
+
+bool stamped_at_start(const Stage& stage) { return stage.role != StageRole::kHostQueue; }
 
 size_t host_queue_of(const PipelineStages& stages) {
   const size_t host = stages.find(StageRole::kHostQueue);
