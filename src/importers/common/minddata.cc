@@ -52,8 +52,11 @@ class Reader {
       if (!series.is_object()) continue;
       std::string_view word = group;
       word.remove_suffix(5);  // "_info"
+      bool paired = false;
+      for (const auto& [name, values] : series.items())
+        paired = paired || (values.is_array() && values.size() == 2 * sample_ns_.size());
       for (const auto& [name, values] : series.items()) {
-        add_series(path, std::string(word) + " " + name, values);
+        add_series(path, std::string(word) + " " + name, values, paired);
       }
     }
     const json& operators = json_member(*tree, "op_info");
@@ -63,7 +66,7 @@ class Reader {
         if (!metrics.is_object()) continue;
         const std::string id = json_as_text(json_member(op, "op_id"));
         for (const auto& [name, values] : metrics.items()) {
-          add_series(path, "op " + id + " " + name, values);
+          add_series(path, "op " + id + " " + name, values, /*paired=*/false);
         }
       }
     }
@@ -214,15 +217,34 @@ class Reader {
     }
   }
 
+  static bool every_second_is_zero(const json& values) {
+    bool others = false;
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (!values[i].is_number()) return false;
+      const bool zero = values[i].get<double>() == 0;
+      if (i % 2 == 1 && !zero) return false;
+      others = others || (i % 2 == 0 && !zero);
+    }
+    return others;
+  }
+
   // Known defects: some lists of device_info hold two entries per sample, of which the second
-  // repeats the first or is 0; process_info, made of differences, lacks the first sample.
-  void add_series(const std::string& path, const std::string& name, const json& values) {
+  // repeats the first or is 0 (`paired`); others of the same group do too but were cut to one for
+  // each sample, so that the later half of the samples is missing; process_info, made of
+  // differences, lacks the first sample.
+  void add_series(const std::string& path, const std::string& name, const json& values,
+                  bool paired) {
     if (!values.is_array() || values.empty()) return;
     const size_t samples = sample_ns_.size();
     size_t stride = 1;
     size_t first_sample = 0;
     if (values.size() == 2 * samples) {
       stride = 2;
+    } else if (paired && values.size() == samples && every_second_is_zero(values)) {
+      stride = 2;
+      rank_.quality.add(QualityCode::kInconsistentCounts,
+                        path + ": " + name + ": only the first half of the samples",
+                        static_cast<int64_t>(samples / 2));
     } else if (values.size() + 1 == samples) {
       first_sample = 1;
     } else if (values.size() != samples) {
