@@ -50,6 +50,29 @@ std::vector<QueueNode> nodes_of(const PipelineStages& stages) {
   return nodes;
 }
 
+// Slow operators of the pipeline that ends in `root`: a program may have several.
+std::vector<size_t> slow_operators_below(const PipelineStages& stages,
+                                         const std::vector<QueueNode>& nodes, size_t root) {
+  std::vector<size_t> places = {root};
+  for (size_t next = 0; next < places.size() && places.size() <= nodes.size(); ++next)
+    places.insert(places.end(), nodes[places[next]].children.begin(),
+                  nodes[places[next]].children.end());
+  std::map<size_t, size_t> local;
+  for (size_t i = 0; i < places.size(); ++i) local.try_emplace(places[i], i);
+  std::vector<QueueNode> tree;
+  bool sampled = false;  // without a sample nothing can be said of any queue
+  for (const size_t place : places) {
+    QueueNode node = nodes[place];
+    for (size_t& child : node.children) child = local.at(child);
+    tree.push_back(std::move(node));
+    sampled = sampled || stages.stages[place].queue.samples > 0;
+  }
+  std::vector<size_t> slow;
+  if (!sampled) return slow;
+  for (const size_t place : bottleneck_operators(tree)) slow.push_back(places[place]);
+  return slow;
+}
+
 void advise(std::string& advice, std::string_view what) {
   if (what.empty()) return;
   if (!advice.empty()) advice += "; ";
@@ -226,11 +249,15 @@ PipelineResult pipeline(const RankId& rank, PipelineStages stages, const std::ve
   if (stages.stages.empty()) return result;
   expose_waits(devices, stages);
   const std::vector<QueueNode> nodes = nodes_of(stages);
-  // Without a sample nothing can be said of any queue.
-  const bool sampled = std::any_of(stages.stages.begin(),
-                                   stages.stages.begin() + static_cast<ptrdiff_t>(stages.operators),
-                                   [](const Stage& stage) { return stage.queue.samples > 0; });
-  const auto slow = sampled ? bottleneck_operators(nodes) : std::vector<size_t>();
+  const size_t main_root = main_root_of(stages);
+  std::vector<size_t> slow;
+  std::vector<size_t> slow_in_main;
+  for (size_t i = 0; i < stages.operators; ++i) {
+    if (stages.stages[i].parent != kNull) continue;
+    const auto found = slow_operators_below(stages, nodes, i);
+    slow.insert(slow.end(), found.begin(), found.end());
+    if (i == main_root) slow_in_main = found;
+  }
   result.stages = stage_rows(rank, stages, nodes, slow, cpu);
   result.steps = step_rows(rank, stages);
   for (const Batch& batch : stages.batches)
@@ -238,7 +265,7 @@ PipelineResult pipeline(const RankId& rank, PipelineStages stages, const std::ve
   PipelineRow verdict;
   verdict.rank = rank.rank;
   verdict.window = rank.window;
-  judge(stages, slow, verdict);
+  judge(stages, slow_in_main, verdict);
   result.verdicts.push_back(std::move(verdict));
   return result;
 }

@@ -10,6 +10,9 @@
 
 namespace stepscope {
 
+// Position of the operator at the end of the pipeline that the training waits for longest; 0 when
+// no wait was measured there.
+size_t main_root_of(const PipelineStages& stages);
 // Position of the stage whose queue the training (or the transfer) takes from, and of the one at
 // which the training's waiting is measured; stages.size() when there is none.
 size_t host_queue_of(const PipelineStages& stages);
