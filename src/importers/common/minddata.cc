@@ -1,5 +1,6 @@
 #include "importers/common/minddata.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <map>
@@ -52,13 +53,13 @@ class Reader {
       if (!series.is_object()) continue;
       std::string_view word = group;
       word.remove_suffix(5);  // "_info"
-      bool paired = false;
-      for (const auto& [name, values] : series.items())
-        paired = paired || (values.is_array() && values.size() == 2 * sample_ns_.size());
+      paired_ = std::ranges::any_of(
+          series, [&](const json& list) { return list.size() == 2 * sample_ns_.size(); });
       for (const auto& [name, values] : series.items()) {
-        add_series(path, std::string(word) + " " + name, values, paired);
+        add_series(path, std::string(word) + " " + name, values);
       }
     }
+    paired_ = false;
     const json& operators = json_member(*tree, "op_info");
     if (operators.is_array()) {
       for (const json& op : operators) {
@@ -66,7 +67,7 @@ class Reader {
         if (!metrics.is_object()) continue;
         const std::string id = json_as_text(json_member(op, "op_id"));
         for (const auto& [name, values] : metrics.items()) {
-          add_series(path, "op " + id + " " + name, values, /*paired=*/false);
+          add_series(path, "op " + id + " " + name, values);
         }
       }
     }
@@ -217,6 +218,8 @@ class Reader {
     }
   }
 
+  // A list beside lists of two entries a sample that was cut to one for each: its entry 2i is
+  // sample i, and the later half of the samples is missing.
   static bool every_second_is_zero(const json& values) {
     bool others = false;
     for (size_t i = 0; i < values.size(); ++i) {
@@ -229,18 +232,15 @@ class Reader {
   }
 
   // Known defects: some lists of device_info hold two entries per sample, of which the second
-  // repeats the first or is 0 (`paired`); others of the same group do too but were cut to one for
-  // each sample, so that the later half of the samples is missing; process_info, made of
-  // differences, lacks the first sample.
-  void add_series(const std::string& path, const std::string& name, const json& values,
-                  bool paired) {
+  // repeats the first or is 0; process_info, made of differences, lacks the first sample.
+  void add_series(const std::string& path, const std::string& name, const json& values) {
     if (!values.is_array() || values.empty()) return;
     const size_t samples = sample_ns_.size();
     size_t stride = 1;
     size_t first_sample = 0;
     if (values.size() == 2 * samples) {
       stride = 2;
-    } else if (paired && values.size() == samples && every_second_is_zero(values)) {
+    } else if (paired_ && values.size() == samples && every_second_is_zero(values)) {
       stride = 2;
       rank_.quality.add(QualityCode::kInconsistentCounts,
                         path + ": " + name + ": only the first half of the samples",
@@ -273,6 +273,7 @@ class Reader {
   std::vector<int64_t> sample_ns_;
   int64_t interval_ms_ = kNull;
   int64_t records_ = 0;
+  bool paired_ = false;  // lists of the group that is read have two entries a sample
 };
 
 }  // namespace
