@@ -306,7 +306,21 @@ std::vector<CpuOperator> cpu_operators(const StoreReader& store, size_t rank) {
 
 int64_t processor_count(const StoreReader& store, size_t rank) {
   const SourceRows about(store, rank, "minddata_cpu");
-  return about.integer(0, "cpu_processor_num");
+  const int64_t said = about.integer(0, "cpu_processor_num");
+  if (said != kNull) return said;
+  int64_t lane = kNull;
+  for (uint64_t track = 0; track < store.rows(Table::kTracks, rank); ++track) {
+    if (text_at(store, Table::kTracks, "thread", rank, track) == "machine processors")
+      lane = static_cast<int64_t>(store.row_base(Table::kTracks, rank) + track);
+  }
+  int64_t most = kNull;  // processors may go offline and come back
+  if (lane == kNull) return most;
+  for_each_row<2>(store, Table::kCounters, rank, {"track", "value"}, [&](const auto& row) {
+    if (row[0] != lane || row[1] == kNull) return;
+    const auto value = std::bit_cast<double>(row[1]);
+    if (value >= 1 && value < 1e6) most = std::max(most, static_cast<int64_t>(value));
+  });
+  return most;
 }
 
 }  // namespace stepscope

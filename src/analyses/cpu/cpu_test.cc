@@ -48,6 +48,7 @@ TEST(Cpu, NativeSamplesOfMachineProcessThreadsAndWorkers) {
   add_counter(run.rank, "python", "machine cpu idle %", {80, 40});
   add_counter(run.rank, "python", "machine cpu iowait %", {1, 3});
   add_counter(run.rank, "python", "machine runnable processes", {2, 4});
+  add_counter(run.rank, "python", "machine processors", {8, 8});
   add_counter(run.rank, "python", "machine context switches/s", {500, 700});
   add_counter(run.rank, "python", "process cpu %", {120, 180});
   add_counter(run.rank, "python", "thread cpu % 17 python main", {90, 110});
@@ -66,6 +67,8 @@ TEST(Cpu, NativeSamplesOfMachineProcessThreadsAndWorkers) {
   EXPECT_DOUBLE_EQ(machine.context_switches, 700) << "the first rate has no interval";
   EXPECT_EQ(machine.interval_ns, 1'000'000'000);
   EXPECT_EQ(machine.verdict, "raise_threads");
+  EXPECT_EQ(machine.processors, 8);
+  EXPECT_NEAR(machine.others, 0.38 - 1.5 / 8, 1e-12);
   EXPECT_DOUBLE_EQ(row_of(rows, "process").busy, 1.5);
   EXPECT_TRUE(std::isnan(row_of(rows, "process").user)) << "not told apart";
   EXPECT_DOUBLE_EQ(row_of(rows, "thread", "python main").most_busy, 1.1);

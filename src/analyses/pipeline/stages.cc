@@ -289,7 +289,7 @@ void QueueUse::add(int64_t size, int64_t of_capacity) {
   ++samples;
   size_sum = bounded_plus(size_sum, size);
   if (size == 0) ++empty;
-  if (of_capacity != kNull && size == of_capacity) ++full;
+  if (of_capacity > 0 && size == of_capacity) ++full;  // kNull is negative
 }
 
 double QueueUse::mean() const {
