@@ -298,7 +298,8 @@ std::vector<MemoryOwnerRow> RunAnalyses::memory_owners_at(const MemoryRow& pool,
 
 const PipelineResult& RunAnalyses::pipeline() {
   return results_->pipeline.get([&] {
-    PipelineResult found = run_pipeline(*store_, ranks_, cpu(), options_.threads);
+    PipelineResult found =
+        run_pipeline(*store_, ranks_, cpu(), device_intervals(), options_.threads);
     results_->add_reasons(pipeline_reasons(found));
     return found;
   });

@@ -127,14 +127,19 @@ std::optional<CpuLane> lane_of(const StoreReader& store, size_t rank, uint64_t t
   if (text_at(store, Table::kTracks, "kind", rank, track) != "counter") return std::nullopt;
   const std::string_view name = text_at(store, Table::kTracks, "thread", rank, track);
   const std::string_view process = text_at(store, Table::kTracks, "process", rank, track);
-  if (process == "minddata") return minddata_lane(name);
-  if (name == "cpu %") {  // a task that works for the stage that the lane is named after
-    CpuLane lane;
-    lane.scope = CpuScope::kOperator;
-    lane.name = process;
-    return lane;
+  CpuLane of_stage;  // a lane that is named after the stage of the data pipeline
+  of_stage.scope = CpuScope::kOperator;
+  of_stage.name = process;
+  if (name == "cpu %") return of_stage;  // one of its tasks
+  if (take_metric(kMinddata, name, of_stage)) {
+    of_stage.is_minddata = true;
+    const size_t last = process.rfind('_');  // "MapOp_1"
+    std::string_view id =
+        process.substr(last == std::string_view::npos ? process.size() : last + 1);
+    if (!take_number(id, of_stage.id)) of_stage.id = kNull;
+    return of_stage;
   }
-  return native_lane(name);
+  return process == "minddata" ? minddata_lane(name) : native_lane(name);
 }
 
 // Brings the samples of a series, which came metric by metric, into one row for each moment; what
@@ -301,7 +306,21 @@ std::vector<CpuOperator> cpu_operators(const StoreReader& store, size_t rank) {
 
 int64_t processor_count(const StoreReader& store, size_t rank) {
   const SourceRows about(store, rank, "minddata_cpu");
-  return about.integer(0, "cpu_processor_num");
+  const int64_t said = about.integer(0, "cpu_processor_num");
+  if (said != kNull) return said;
+  int64_t lane = kNull;
+  for (uint64_t track = 0; track < store.rows(Table::kTracks, rank); ++track) {
+    if (text_at(store, Table::kTracks, "thread", rank, track) == "machine processors")
+      lane = static_cast<int64_t>(store.row_base(Table::kTracks, rank) + track);
+  }
+  int64_t most = kNull;  // processors may go offline and come back
+  if (lane == kNull) return most;
+  for_each_row<2>(store, Table::kCounters, rank, {"track", "value"}, [&](const auto& row) {
+    if (row[0] != lane || row[1] == kNull) return;
+    const auto value = std::bit_cast<double>(row[1]);
+    if (value >= 1 && value < 1e6) most = std::max(most, static_cast<int64_t>(value));
+  });
+  return most;
 }
 
 }  // namespace stepscope

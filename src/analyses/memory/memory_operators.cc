@@ -63,8 +63,9 @@ class OperatorUses {
         static_cast<PoolName&>(row) = {rank.rank, rank.window, store_.string(key.device_kind),
                                        key.device, store_.string(key.component)};
         row.name = store_.string(name);
-        const auto calls = calls_.find(name);
-        if (calls != calls_.end()) row.calls = calls->second;
+        if (name >= 0 && static_cast<size_t>(name) < calls_.size() &&
+            calls_[static_cast<size_t>(name)] > 0)
+          row.calls = calls_[static_cast<size_t>(name)];
         row.self_allocations = use.self_allocations;
         row.self_allocated_bytes = use.self_allocated;
         row.self_increase_bytes = use.self_increase;
@@ -84,16 +85,8 @@ class OperatorUses {
   }
 
  private:
-  // Steps and loaders are ranges around operators, in old traces of the operators' category.
-  bool is_operator_name(int64_t name) {
-    const auto [known, is_new] = is_operator_.try_emplace(name, true);
-    if (is_new) {
-      const std::string_view text = store_.string(name);
-      known->second = !text.starts_with("ProfilerStep#") && !text.starts_with("enumerate(Data");
-    }
-    return known->second;
-  }
-
+  // Marks the operators and counts their calls. Steps and loaders, ranges around operators that old
+  // traces have in the operators' category, are none.
   void count_calls() {
     const auto first_slice = static_cast<int64_t>(store_.row_base(Table::kSlices, rank_));
     operators_.resize(store_.rows(Table::kSlices, rank_));
@@ -101,14 +94,25 @@ class OperatorUses {
     for_each_row<1>(store_, Table::kMemory, rank_, {"slice"},
                     [&](const auto& row) { any = any || row[0] != kNull; });
     if (!any) return;
-    int64_t last_name = kNull;
-    int64_t* calls = nullptr;
-    for_each_row<2>(store_, Table::kOps, rank_, {"id", "name"}, [&](const auto& row) {
-      const auto [slice, name] = row;
-      operators_[static_cast<size_t>(slice - first_slice)] = is_operator_name(name);
-      if (name != last_name) calls = &calls_[name];
-      last_name = name;
-      ++*calls;
+    for_each_row<1>(store_, Table::kOps, rank_, {"id"}, [&](const auto& row) {
+      operators_[static_cast<size_t>(row[0] - first_slice)] = true;
+    });
+    calls_.resize(store_.string_count());
+    std::vector<bool> is_range(store_.string_count());
+    for (const std::string_view prefix : {"ProfilerStep#", "enumerate(Data"}) {
+      for (const StringId name : store_.find_strings(prefix))
+        is_range[name] = store_.string(name).starts_with(prefix);
+    }
+    size_t slice = 0;
+    for_each_row<1>(store_, Table::kSlices, rank_, {"name"}, [&](const auto& row) {
+      const size_t at = slice++;
+      const auto name = static_cast<size_t>(row[0]);
+      if (!operators_[at] || name >= calls_.size()) return;
+      if (is_range[name]) {
+        operators_[at] = false;
+      } else {
+        ++calls_[name];
+      }
     });
   }
 
@@ -143,9 +147,8 @@ class OperatorUses {
   PoolReader reader_;
   const ColumnView& parents_;
   const ColumnView& names_;
-  std::vector<bool> operators_;  // by slice
-  std::unordered_map<int64_t, bool> is_operator_;
-  std::unordered_map<int64_t, int64_t> calls_;
+  std::vector<bool> operators_;                         // by slice
+  std::vector<int64_t> calls_;                          // by string id
   std::vector<std::unordered_map<int64_t, Use>> uses_;  // by pool, then by name
   int64_t last_slice_ = kNull;
   int64_t own_name_ = kNull;

@@ -47,6 +47,10 @@ std::string_view suggestion_for(std::string_view op_type, bool is_leaf) {
     return "raise num_parallel_workers; if it runs Python code, make that cheaper";
   }
   if (is_type(op_type, "Batch")) return "adjust prefetch_size";
+  if (op_type.starts_with("DataLoader"))
+    return "raise num_workers or prefetch_factor, or make the dataset's work for a batch cheaper";
+  if (is_type(op_type, "pin_memory"))
+    return "copying into pinned memory is slow: fewer or smaller tensors in a batch";
   if (is_leaf) return "raise num_parallel_workers of the dataset that reads the data";
   return "raise num_parallel_workers";
 }

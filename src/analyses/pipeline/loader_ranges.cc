@@ -35,20 +35,34 @@ std::vector<LoaderRange> loader_ranges(const StoreReader& store, size_t rank) {
   std::vector<bool> on_device(store.rows(Table::kTracks, rank));
   for (size_t track = 0; track < on_device.size(); ++track)
     on_device[track] = text_at(store, Table::kTracks, "kind", rank, track) == "device";
-  const auto first_track = static_cast<int64_t>(store.row_base(Table::kTracks, rank));
+  // By string id: a test of eleven million names must not hash.
+  std::vector<bool> wanted(store.string_count());
+  for (const int64_t name : names) wanted[static_cast<size_t>(name)] = true;
+  const auto is_loader = [&](int64_t name) {
+    return name >= 0 && static_cast<size_t>(name) < wanted.size() &&
+           wanted[static_cast<size_t>(name)];
+  };
   struct Found {
     int64_t track;
     LoaderRange range;
   };
   std::vector<Found> found;
-  for_each_row<6>(store, Table::kSlices, rank, {"name", "track", "ts", "dur", "step", "flags"},
-                  [&](const auto& row) {
-                    const auto [name, track, ts_ns, dur_ns, step, flags] = row;
-                    if (!names.contains(name) || dur_ns == kNull || dur_ns < 0) return;
-                    if ((flags & kFlagImpossible) != 0) return;
-                    if (on_device[static_cast<size_t>(track - first_track)]) return;
-                    found.push_back({track, {name, ts_ns, dur_ns, step}});
-                  });
+  // Few of many slices: only the names are read of all of them.
+  const ColumnView& tracks = store.column(Table::kSlices, "track", rank);
+  const ColumnView& starts = store.column(Table::kSlices, "ts", rank);
+  const ColumnView& lengths = store.column(Table::kSlices, "dur", rank);
+  const ColumnView& steps = store.column(Table::kSlices, "step", rank);
+  const ColumnView& flags = store.column(Table::kSlices, "flags", rank);
+  uint64_t next_row = 0;
+  for_each_row<1>(store, Table::kSlices, rank, {"name"}, [&](const auto& name) {
+    const uint64_t row = next_row++;
+    if (!is_loader(name[0])) return;
+    const int64_t dur_ns = lengths.at(row);
+    if (dur_ns == kNull || dur_ns < 0 || (flags.at(row) & kFlagImpossible) != 0) return;
+    const int64_t track = tracks.at(row);
+    if (on_device[static_cast<size_t>(track)]) return;
+    found.push_back({track, {name[0], starts.at(row), dur_ns, steps.at(row)}});
+  });
   std::ranges::sort(found, {}, [](const Found& one) {
     return std::tuple(one.track, one.range.ts_ns, -one.range.dur_ns);
   });

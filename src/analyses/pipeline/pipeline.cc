@@ -8,6 +8,7 @@
 #include "analyses/common/bounded_math.h"
 #include "analyses/pipeline/bottleneck.h"
 #include "analyses/pipeline/verdict.h"
+#include "base/intervals.h"
 
 namespace stepscope {
 namespace {
@@ -47,6 +48,29 @@ std::vector<QueueNode> nodes_of(const PipelineStages& stages) {
     nodes.push_back(std::move(node));
   }
   return nodes;
+}
+
+// Slow operators of the pipeline that ends in `root`: a program may have several.
+std::vector<size_t> slow_operators_below(const PipelineStages& stages,
+                                         const std::vector<QueueNode>& nodes, size_t root) {
+  std::vector<size_t> places = {root};
+  for (size_t next = 0; next < places.size() && places.size() <= nodes.size(); ++next)
+    places.insert(places.end(), nodes[places[next]].children.begin(),
+                  nodes[places[next]].children.end());
+  std::map<size_t, size_t> local;
+  for (size_t i = 0; i < places.size(); ++i) local.try_emplace(places[i], i);
+  std::vector<QueueNode> tree;
+  bool sampled = false;  // without a sample nothing can be said of any queue
+  for (const size_t place : places) {
+    QueueNode node = nodes[place];
+    for (size_t& child : node.children) child = local.at(child);
+    tree.push_back(std::move(node));
+    sampled = sampled || stages.stages[place].queue.samples > 0;
+  }
+  std::vector<size_t> slow;
+  if (!sampled) return slow;
+  for (const size_t place : bottleneck_operators(tree)) slow.push_back(places[place]);
+  return slow;
 }
 
 void advise(std::string& advice, std::string_view what) {
@@ -154,7 +178,9 @@ std::vector<PipelineStepRow> step_rows(const RankId& rank, const PipelineStages&
     for (const StepTime& step : stages.steps.all()) {
       PipelineStepRow& row = steps[step.step];
       add_time(row.step_ns, step.end_ns - step.start_ns);
-      if (waits < stages.stages.size()) row.wait_ns = 0;
+      if (waits >= stages.stages.size()) continue;
+      row.wait_ns = 0;
+      row.exposed_wait_ns = 0;
     }
   }
   for (const Batch& batch : stages.batches) {
@@ -164,7 +190,9 @@ std::vector<PipelineStepRow> step_rows(const RankId& rank, const PipelineStages&
     if (batch.stage == host && batch.size == 0) ++row.host_empty;
     if (batch.stage == host && batch.size != kNull && batch.size == batch.capacity) ++row.host_full;
     if (batch.stage == data && batch.size == 0) ++row.data_empty;
-    if (batch.stage == waits) add_time(row.wait_ns, batch.fetch_ns);
+    if (batch.stage != waits) continue;
+    add_time(row.wait_ns, batch.fetch_ns);
+    add_time(row.exposed_wait_ns, batch.exposed_ns);
   }
   std::vector<PipelineStepRow> rows;
   for (auto& [number, row] : steps) {
@@ -172,10 +200,35 @@ std::vector<PipelineStepRow> step_rows(const RankId& rank, const PipelineStages&
     row.window = rank.window;
     row.step = number;
     if (row.wait_ns != kNull && row.step_ns != kNull && row.step_ns > 0)
-      row.wait_share = static_cast<double>(row.wait_ns) / static_cast<double>(row.step_ns);
+      row.wait_share = static_cast<double>(row.exposed_wait_ns) / static_cast<double>(row.step_ns);
     rows.push_back(row);
   }
   return rows;
+}
+
+// GetNext is itself work of the device, so its waits are exposed whole.
+void expose_waits(const std::vector<DeviceIntervals>& devices, PipelineStages& stages) {
+  const bool one_device = devices.size() == 1 && devices[0].device != kHostDevice;
+  std::vector<Interval> together;
+  for (const DeviceIntervals& device : devices) {
+    if (one_device || device.device == kHostDevice) continue;
+    together.insert(together.end(), device.busy.begin(), device.busy.end());
+  }
+  together = merge_intervals(std::move(together));
+  const std::vector<Interval>& busy = one_device ? devices[0].busy : together;
+  for (Batch& batch : stages.batches) {
+    if (batch.fetch_ns == kNull) continue;
+    batch.exposed_ns = batch.fetch_ns;
+    const Stage& stage = stages.stages[batch.stage];
+    if (stage.role == StageRole::kDataQueue) continue;
+    Interval wait{batch.ts_ns, bounded_plus(batch.ts_ns, batch.fetch_ns)};
+    if (!stamped_at_start(stage)) wait = {bounded_minus(batch.ts_ns, batch.fetch_ns), batch.ts_ns};
+    const auto after_start = [&](const Interval& one) { return one.end_ns <= wait.start_ns; };
+    auto at = std::partition_point(busy.begin(), busy.end(), after_start);
+    for (; at != busy.end() && at->start_ns < wait.end_ns; ++at) {
+      batch.exposed_ns -= std::min(at->end_ns, wait.end_ns) - std::max(at->start_ns, wait.start_ns);
+    }
+  }
 }
 
 }  // namespace
@@ -190,16 +243,21 @@ void PipelineResult::append(PipelineResult&& other) {
   move_to(steps, other.steps);
 }
 
-PipelineResult pipeline(const RankId& rank, const PipelineStages& stages,
-                        const std::vector<CpuRow>& cpu) {
+PipelineResult pipeline(const RankId& rank, PipelineStages stages, const std::vector<CpuRow>& cpu,
+                        const std::vector<DeviceIntervals>& devices) {
   PipelineResult result;
   if (stages.stages.empty()) return result;
+  expose_waits(devices, stages);
   const std::vector<QueueNode> nodes = nodes_of(stages);
-  // Without a sample nothing can be said of any queue.
-  const bool sampled = std::any_of(stages.stages.begin(),
-                                   stages.stages.begin() + static_cast<ptrdiff_t>(stages.operators),
-                                   [](const Stage& stage) { return stage.queue.samples > 0; });
-  const auto slow = sampled ? bottleneck_operators(nodes) : std::vector<size_t>();
+  const size_t main_root = main_root_of(stages);
+  std::vector<size_t> slow;
+  std::vector<size_t> slow_in_main;
+  for (size_t i = 0; i < stages.operators; ++i) {
+    if (stages.stages[i].parent != kNull) continue;
+    const auto found = slow_operators_below(stages, nodes, i);
+    slow.insert(slow.end(), found.begin(), found.end());
+    if (i == main_root) slow_in_main = found;
+  }
   result.stages = stage_rows(rank, stages, nodes, slow, cpu);
   result.steps = step_rows(rank, stages);
   for (const Batch& batch : stages.batches)
@@ -207,7 +265,7 @@ PipelineResult pipeline(const RankId& rank, const PipelineStages& stages,
   PipelineRow verdict;
   verdict.rank = rank.rank;
   verdict.window = rank.window;
-  judge(stages, slow, verdict);
+  judge(stages, slow_in_main, verdict);
   result.verdicts.push_back(std::move(verdict));
   return result;
 }

@@ -13,6 +13,7 @@
 #include "analyses/common/rank_rows.h"
 #include "analyses/common/result_table.h"
 #include "analyses/cpu/cpu.h"
+#include "analyses/device_time/device_intervals.h"
 #include "analyses/pipeline/stages.h"
 
 namespace stepscope {
@@ -36,6 +37,7 @@ struct PipelineRow {
   std::string wait_source;
   int64_t waits = 0;
   int64_t wait_ns = kNull;
+  int64_t exposed_wait_ns = kNull;
   int64_t step_ns = kNull;
   double wait_share = kNone;
   int64_t host_batches = kNull;
@@ -71,9 +73,12 @@ inline constexpr Field<PipelineRow> kPipelineFields[] = {
     field<&PipelineRow::waits>("waits", Unit::kCount, "batches with a measured wait"),
     field<&PipelineRow::wait_ns>("wait_ns", Unit::kNanoseconds,
                                  "time the training waited for data"),
+    field<&PipelineRow::exposed_wait_ns>(
+        "exposed_wait_ns", Unit::kNanoseconds,
+        "of that, with no device at work; all of it without a device"),
     field<&PipelineRow::step_ns>("step_ns", Unit::kNanoseconds,
                                  "time of the steps in which it was measured"),
-    field<&PipelineRow::wait_share>("wait_share", Unit::kShare, "wait_ns over step_ns"),
+    field<&PipelineRow::wait_share>("wait_share", Unit::kShare, "exposed_wait_ns over step_ns"),
     field<&PipelineRow::host_batches>("host_batches", Unit::kCount, "batches of the host queue"),
     field<&PipelineRow::host_empty>("host_empty", Unit::kCount, "of these, queue empty"),
     field<&PipelineRow::host_full>("host_full", Unit::kCount, "of these, queue full"),
@@ -181,6 +186,8 @@ inline constexpr Field<PipelineBatchRow> kPipelineBatchFields[] = {
     batch_field<&Batch::capacity>("capacity", Unit::kCount, "capacity of the queue"),
     batch_field<&Batch::push_ns>("push_ns", Unit::kNanoseconds, "time to push it"),
     batch_field<&Batch::fetch_ns>("fetch_ns", Unit::kNanoseconds, "time to get it"),
+    batch_field<&Batch::exposed_ns>("exposed_ns", Unit::kNanoseconds,
+                                    "of fetch_ns, with no device at work"),
     batch_field<&Batch::total_ns>("total_ns", Unit::kNanoseconds, "time of the batch as a whole"),
 };
 
@@ -193,6 +200,7 @@ struct PipelineStepRow {
   int64_t data_empty = 0;
   int64_t batches = 0;
   int64_t wait_ns = kNull;
+  int64_t exposed_wait_ns = kNull;
   int64_t step_ns = kNull;
   double wait_share = PipelineRow::kNone;
 };
@@ -210,8 +218,11 @@ inline constexpr Field<PipelineStepRow> kPipelineStepFields[] = {
     field<&PipelineStepRow::batches>("batches", Unit::kCount, "batches, of all queues"),
     field<&PipelineStepRow::wait_ns>("wait_ns", Unit::kNanoseconds,
                                      "time the training waited for data"),
+    field<&PipelineStepRow::exposed_wait_ns>(
+        "exposed_wait_ns", Unit::kNanoseconds,
+        "of that, with no device at work; all of it without a device"),
     field<&PipelineStepRow::step_ns>("step_ns", Unit::kNanoseconds, "length of the step"),
-    field<&PipelineStepRow::wait_share>("wait_share", Unit::kShare, "wait_ns over step_ns"),
+    field<&PipelineStepRow::wait_share>("wait_share", Unit::kShare, "exposed_wait_ns over step_ns"),
 };
 
 struct PipelineResult {
@@ -223,9 +234,10 @@ struct PipelineResult {
   void append(PipelineResult&& other);
 };
 
-// `cpu` are the rank's rows of cpu_rows().
-PipelineResult pipeline(const RankId& rank, const PipelineStages& stages,
-                        const std::vector<CpuRow>& cpu);
+// `cpu` are the rank's rows of cpu_rows(). A host that waits while its device still works on what
+// it was given earlier loses nothing, so what counts of a wait is what `devices` do not cover.
+PipelineResult pipeline(const RankId& rank, PipelineStages stages, const std::vector<CpuRow>& cpu,
+                        const std::vector<DeviceIntervals>& devices);
 
 }  // namespace stepscope
 

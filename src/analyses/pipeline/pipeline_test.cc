@@ -154,6 +154,26 @@ TEST(Pipeline, LoaderRangesAreWaitsOfTheirSteps) {
   EXPECT_EQ(result.batches.size(), 2u);
 }
 
+TEST(Pipeline, WaitsUnderWhichTheDeviceWorksCostNothing) {
+  MadeRun run;
+  RankBuilder& rank = run.rank;
+  const TrackId thread = testing::host_track(rank, "python");
+  const TrackId stream = testing::device_track(rank, 0, 7);
+  const char* next = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
+  rank.add_slice(thread, testing::slice_of(rank, next, 100, 500));
+  rank.add_slice(stream, testing::slice_of(rank, "gemm", 50, 250, SliceKind::kKernel));
+  rank.add_slice(stream, testing::slice_of(rank, "gemm", 320, 270, SliceKind::kKernel));
+  add_step(rank, 1, 0, 1000);
+  const PipelineResult& result = run.analyses().pipeline();
+  const PipelineRow& row = result.verdicts.at(0);
+  EXPECT_EQ(row.wait_ns, 500);
+  EXPECT_EQ(row.exposed_wait_ns, 30);  // 300..320 and 590..600
+  EXPECT_EQ(row.slow_stage, "none");
+  EXPECT_EQ(row.input_bound, "not");
+  EXPECT_EQ(result.steps.at(0).exposed_wait_ns, 30);
+  EXPECT_EQ(result.batches.at(0).batch.exposed_ns, 30);
+}
+
 TEST(Pipeline, ARunWithoutDataPipelineSaysWhatToRecord) {
   MadeRun run;
   add_step(run.rank, 1, 0, 10);

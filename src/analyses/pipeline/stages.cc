@@ -176,8 +176,8 @@ class StageReader {
                       Stage& stage = result_.stages[place];
                       stage.queue.add(size, capacity);
                       if (number == kNull && push_ns == kNull && fetch_ns == kNull) return;
-                      result_.batches.push_back(
-                          {place, number, kNull, ts_ns, size, capacity, push_ns, fetch_ns, kNull});
+                      result_.batches.push_back({place, number, kNull, ts_ns, size, capacity,
+                                                 push_ns, fetch_ns, kNull, kNull});
                     });
     // Files without times have 0; what counts then is the number.
     std::stable_sort(result_.batches.begin(), result_.batches.end(),
@@ -289,7 +289,7 @@ void QueueUse::add(int64_t size, int64_t of_capacity) {
   ++samples;
   size_sum = bounded_plus(size_sum, size);
   if (size == 0) ++empty;
-  if (of_capacity != kNull && size == of_capacity) ++full;
+  if (of_capacity > 0 && size == of_capacity) ++full;  // kNull is negative
 }
 
 double QueueUse::mean() const {

@@ -57,6 +57,8 @@ struct Batch {
   int64_t push_ns = kNull;
   int64_t fetch_ns = kNull;
   int64_t total_ns = kNull;
+  // Of the time to get it, what no device worked through; kNull where that is not measured.
+  int64_t exposed_ns = kNull;
 };
 
 struct PipelineStages {

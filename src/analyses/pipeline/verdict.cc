@@ -58,21 +58,25 @@ void take_times(const PipelineStages& stages, size_t host, size_t data, Pipeline
   row.mean_get_next_ns = mean_of(stages, data, &Batch::fetch_ns, 0);
 }
 
-// Time from the first batch to the last, for recordings without steps. MindSpore's records of the
-// host queue are stamped when they end, everything else when it begins.
+// Time from the first batch to the last, for recordings without steps.
 int64_t span_of(const PipelineStages& stages, size_t stage) {
-  const bool stamped_at_start = stages.stages[stage].role != StageRole::kHostQueue;
+  const bool at_start = stamped_at_start(stages.stages[stage]);
   int64_t first_ns = std::numeric_limits<int64_t>::max();
   int64_t last_ns = std::numeric_limits<int64_t>::min();
   for (const Batch& batch : stages.batches) {
     if (batch.stage != stage || batch.ts_ns == 0) continue;
     const int64_t fetch_ns = batch.fetch_ns == kNull ? 0 : batch.fetch_ns;
-    first_ns =
-        std::min(first_ns, stamped_at_start ? batch.ts_ns : bounded_minus(batch.ts_ns, fetch_ns));
-    last_ns =
-        std::max(last_ns, stamped_at_start ? bounded_plus(batch.ts_ns, fetch_ns) : batch.ts_ns);
+    first_ns = std::min(first_ns, at_start ? batch.ts_ns : bounded_minus(batch.ts_ns, fetch_ns));
+    last_ns = std::max(last_ns, at_start ? bounded_plus(batch.ts_ns, fetch_ns) : batch.ts_ns);
   }
   return last_ns > first_ns ? bounded_minus(last_ns, first_ns) : 0;
+}
+
+bool has_waits(const PipelineStages& stages, size_t stage) {
+  return stage < stages.stages.size() &&
+         std::ranges::any_of(
+             stages.batches,
+             [&](const Batch& batch) { return batch.stage == stage && batch.fetch_ns != kNull; });
 }
 
 void measure_wait(const PipelineStages& stages, PipelineRow& row) {
@@ -83,11 +87,13 @@ void measure_wait(const PipelineStages& stages, PipelineRow& row) {
   });
   row.wait_source = stages.stages[stage].name;
   row.wait_ns = 0;
+  row.exposed_wait_ns = 0;
   for (const Batch& batch : stages.batches) {
     if (batch.stage != stage || batch.fetch_ns == kNull) continue;
     if (in_steps && batch.step == kNull) continue;  // outside the steps it is compared with
     ++row.waits;
     row.wait_ns = bounded_plus(row.wait_ns, batch.fetch_ns);
+    row.exposed_wait_ns = bounded_plus(row.exposed_wait_ns, batch.exposed_ns);
   }
   int64_t step_ns = 0;
   if (in_steps) {
@@ -97,7 +103,7 @@ void measure_wait(const PipelineStages& stages, PipelineRow& row) {
   }
   if (step_ns <= 0) return;
   row.step_ns = step_ns;
-  row.wait_share = static_cast<double>(row.wait_ns) / static_cast<double>(step_ns);
+  row.wait_share = static_cast<double>(row.exposed_wait_ns) / static_cast<double>(step_ns);
   row.input_bound = row.wait_share >= kHighlyInputBound ? "highly"
                     : row.wait_share >= kInputBound     ? "moderately"
                                                         : "not";
@@ -125,8 +131,9 @@ void set_statuses(const QueueCount& host, const QueueCount& data, PipelineRow& r
 
 // The guide's reading of the queues. Where waiting was measured, that decides whether the data is
 // to blame at all; MindInsight's statuses blame some stage in every run.
-std::string_view slow_stage(const QueueCount& host, const QueueCount& data,
-                            const std::vector<size_t>& slow_operators, const PipelineRow& row) {
+std::string_view slow_stage(const PipelineStages& stages, const QueueCount& host,
+                            const QueueCount& data, const std::vector<size_t>& slow_operators,
+                            const PipelineRow& row) {
   const bool measured = !std::isnan(row.wait_share);
   if (measured && row.wait_share < kInputBound) return "none";
   const bool starved = data.known() ? data.often_empty() : host.often_empty();
@@ -135,7 +142,7 @@ std::string_view slow_stage(const QueueCount& host, const QueueCount& data,
     return data.known() && host.known() && !host.often_empty() ? "transfer" : "process";
   }
   if (!data.known() && !host.known()) {
-    const bool only_root = slow_operators.size() == 1 && slow_operators[0] == 0;
+    const bool only_root = slow_operators.size() == 1 && slow_operators[0] == main_root_of(stages);
     return slow_operators.empty() || only_root ? "none" : "process";
   }
   if (!starved) return "none";
@@ -170,35 +177,49 @@ void name_bottleneck(const PipelineStages& stages, const std::vector<size_t>& sl
   }
   if (!row.bottleneck.empty()) return;
   row.bottleneck = row.wait_source.empty() ? "data processing" : row.wait_source;
-  const bool single = row.bottleneck.find("SingleProcess") != std::string::npos;
+  const size_t waits = wait_stage_of(stages);
+  const bool single = row.bottleneck.find("SingleProcess") != std::string::npos ||
+                      (waits < stages.operators && stages.stages[waits].workers == kNull &&
+                       stages.stages[waits].op_type.starts_with("DataLoader"));
   row.advice = single ? "batches are made in the training process: set num_workers above 0"
                       : "raise the number of workers, or make the work for a batch cheaper";
 }
 
 }  // namespace
 
+bool stamped_at_start(const Stage& stage) { return stage.role != StageRole::kHostQueue; }
+
 size_t host_queue_of(const PipelineStages& stages) {
   const size_t host = stages.find(StageRole::kHostQueue);
   if (host < stages.stages.size()) return host;
-  if (stages.operators > 0 && stages.stages[0].queue.samples > 0) return 0;
+  const size_t root = main_root_of(stages);
+  if (root < stages.operators && (has_waits(stages, root) || stages.stages[root].queue.samples > 0))
+    return root;
   return stages.find(StageRole::kQueue);
 }
 
+size_t main_root_of(const PipelineStages& stages) {
+  std::vector<int64_t> waits_ns(stages.operators);
+  for (const Batch& batch : stages.batches) {
+    if (batch.stage < stages.operators && batch.fetch_ns != kNull)
+      waits_ns[batch.stage] = bounded_plus(waits_ns[batch.stage], batch.fetch_ns);
+  }
+  size_t root = 0;
+  for (size_t i = 1; i < stages.operators; ++i) {
+    if (stages.stages[i].parent == kNull && waits_ns[i] > waits_ns[root]) root = i;
+  }
+  return root;
+}
+
 size_t wait_stage_of(const PipelineStages& stages) {
-  const auto has_waits = [&](size_t stage) {
-    return stage < stages.stages.size() &&
-           std::ranges::any_of(
-               stages.batches,
-               [&](const Batch& batch) { return batch.stage == stage && batch.fetch_ns != kNull; });
-  };
   const size_t none = stages.stages.size();
   for (const StageRole role : {StageRole::kLoader, StageRole::kDataQueue}) {
     const size_t stage = stages.find(role);
-    if (has_waits(stage)) return stage;
+    if (has_waits(stages, stage)) return stage;
   }
   const size_t host = host_queue_of(stages);
   // What fills the device's queue waits for the pipeline, not the training.
-  if (!has_waits(host) || stages.stages[host].name == "device_queue") return none;
+  if (!has_waits(stages, host) || stages.stages[host].name == "device_queue") return none;
   return host;
 }
 
@@ -220,7 +241,7 @@ void judge(const PipelineStages& stages, const std::vector<size_t>& slow_operato
   take_times(stages, host_stage, data_stage, row);
   measure_wait(stages, row);
   set_statuses(host, data, row);
-  row.slow_stage = slow_stage(host, data, slow_operators, row);
+  row.slow_stage = slow_stage(stages, host, data, slow_operators, row);
   name_bottleneck(stages, slow_operators, row);
 }
 

@@ -10,10 +10,17 @@
 
 namespace stepscope {
 
+// Position of the operator at the end of the pipeline that the training waits for longest; 0 when
+// no wait was measured there.
+size_t main_root_of(const PipelineStages& stages);
 // Position of the stage whose queue the training (or the transfer) takes from, and of the one at
 // which the training's waiting is measured; stages.size() when there is none.
 size_t host_queue_of(const PipelineStages& stages);
 size_t wait_stage_of(const PipelineStages& stages);
+
+// Whether the stage's batches are stamped when getting them begins: all but MindSpore's records of
+// the host queue, which are stamped at the end.
+bool stamped_at_start(const Stage& stage);
 
 // Fills the counts, times, statuses and the verdict. `slow_operators` is bottleneck_operators() of
 // the operators.

@@ -1,5 +1,6 @@
 #include "importers/common/minddata.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <map>
@@ -62,10 +63,13 @@ class Reader {
       if (!series.is_object()) continue;
       std::string_view word = group;
       word.remove_suffix(5);  // "_info"
+      paired_ = std::ranges::any_of(
+          series, [&](const json& list) { return list.size() == 2 * sample_ns_.size(); });
       for (const auto& [name, values] : series.items()) {
         add_series(path, "minddata", std::string(word) + " " + name, values);
       }
     }
+    paired_ = false;
     const json& operators = json_member(*tree, "op_info");
     if (operators.is_array()) {
       for (const json& op : operators) {
@@ -249,6 +253,19 @@ class Reader {
     }
   }
 
+  // A list beside lists of two entries a sample that was cut to one for each: its entry 2i is
+  // sample i, and the later half of the samples is missing.
+  static bool every_second_is_zero(const json& values) {
+    bool others = false;
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (!values[i].is_number()) return false;
+      const bool zero = values[i].get<double>() == 0;
+      if (i % 2 == 1 && !zero) return false;
+      others = others || (i % 2 == 0 && !zero);
+    }
+    return others;
+  }
+
   // Known defects: some lists of device_info hold two entries per sample, of which the second
   // repeats the first or is 0; process_info, made of differences, lacks the first sample.
   void add_series(const std::string& path, std::string_view process, const std::string& name,
@@ -259,6 +276,11 @@ class Reader {
     size_t first_sample = 0;
     if (values.size() == 2 * samples) {
       stride = 2;
+    } else if (paired_ && values.size() == samples && every_second_is_zero(values)) {
+      stride = 2;
+      rank_.quality.add(QualityCode::kInconsistentCounts,
+                        path + ": " + name + ": only the first half of the samples",
+                        static_cast<int64_t>(samples / 2));
     } else if (values.size() + 1 == samples) {
       first_sample = 1;
     } else if (values.size() != samples) {
@@ -289,6 +311,7 @@ class Reader {
   std::vector<int64_t> sample_ns_;
   int64_t interval_ms_ = kNull;
   int64_t records_ = 0;
+  bool paired_ = false;  // lists of the group that is read have two entries a sample
 };
 
 }  // namespace

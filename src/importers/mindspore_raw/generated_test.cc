@@ -225,6 +225,27 @@ TEST_F(MindsporeRaw, MinddataOnTheWallClock) {
             (std::vector<int64_t>{kNull, 0}));
 }
 
+TEST_F(MindsporeRaw, MachineUseThatWasCutToHalfItsSamples) {
+  folder_.write("minddata_cpu_utilization_0.json",
+                R"({"time_stamp":[100,130,170,200],
+                    "device_info":{"user_utilization":[0,0,80,0],
+                                   "sys_utilization":[0,0,0,0],
+                                   "context_switch_count":[0,0,5,0,6,0,7,0]}})");
+  const auto rank = import();
+  ASSERT_TRUE(rank);
+  const auto tracks = rank->texts(Table::kTracks, "thread");
+  const auto owner = rank->integers(Table::kCounters, "track");
+  const auto values = rank->reals(Table::kCounters, "value");
+  std::map<std::string, std::vector<double>> series;
+  for (size_t i = 0; i < owner.size(); ++i)
+    series[tracks[static_cast<size_t>(owner[i])]].push_back(values[i]);
+  EXPECT_EQ(series["device user_utilization"], (std::vector<double>{0, 80}));
+  EXPECT_EQ(series["device context_switch_count"], (std::vector<double>{0, 5, 6, 7}));
+  EXPECT_EQ(series["device sys_utilization"], (std::vector<double>{0, 0, 0, 0}))
+      << "nothing shows that it was cut";
+  EXPECT_EQ(rank->quality("inconsistent_counts"), 2);
+}
+
 TEST_F(MindsporeRaw, MinddataWithoutAClockStaysMonotonic) {
   folder_.write("pipeline_profiling_2.json", kPipeline);
   const auto rank = import();

@@ -78,6 +78,8 @@ std::optional<MachineTotals> parse_machine(std::string_view stat) {
       totals.iowait = field[4];
       for (const int64_t value : field) totals.all += value;
       has_cpu = true;
+    } else if (key.starts_with("cpu")) {
+      ++totals.processors;
     } else if (key == "ctxt") {
       totals.context_switches = words.number();
     } else if (key == "procs_running") {

@@ -19,7 +19,8 @@ struct MachineTotals {
   int64_t iowait = 0;
   int64_t all = 0;
   int64_t context_switches = 0;
-  int64_t runnable = 0;  // now, not a total
+  int64_t runnable = 0;    // now, not a total
+  int64_t processors = 0;  // likewise, those that are online
 };
 
 struct TaskTotals {

@@ -83,6 +83,7 @@ void SystemSource::sample_machine(uint64_t ticks, double seconds) {
       add(ticks, "machine cpu idle %", percent(machine_.idle, now->idle));
       add(ticks, "machine cpu iowait %", percent(machine_.iowait, now->iowait));
     }
+    add(ticks, "machine processors", static_cast<double>(now->processors));
     add(ticks, "machine runnable processes", static_cast<double>(now->runnable));
     machine_ = *now;
     add_rate(ticks, "machine context switches/s", now->context_switches, per_second);

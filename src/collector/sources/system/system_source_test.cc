@@ -90,6 +90,7 @@ TEST(SystemSource, SharesOfTheMachineAddUpAndRatesNeedTwoSamples) {
   source.sample();
   auto values = collect(source);
   EXPECT_EQ(values["machine runnable processes"], 3);
+  EXPECT_EQ(values["machine processors"], 1);
   EXPECT_EQ(values["process resident bytes"], 50.0 * static_cast<double>(::sysconf(_SC_PAGESIZE)));
   EXPECT_EQ(values["process threads"], 2);
   EXPECT_FALSE(values.contains("process cpu %"));
