@@ -56,6 +56,26 @@ constexpr NamedTable kTables[] = {
                          "The largest operators and kernels of each category, step by step.",
                          run.operators().steps, kOperatorStepFields);
      }},
+    {"flops",
+     [](RunAnalyses& run) {
+       return make_table("flops", "FLOPs, rates and roofline of operators.", run.flops().operators,
+                         kFlopFields);
+     }},
+    {"flops_scopes",
+     [](RunAnalyses& run) {
+       return make_table("flops_scopes", "FLOPs in the tree of modules or scopes.",
+                         run.flops().scopes, kFlopScopeFields);
+     }},
+    {"flops_steps",
+     [](RunAnalyses& run) {
+       return make_table("flops_steps", "FLOPs and model FLOPs utilisation of steps.",
+                         run.flops().steps, kFlopStepFields);
+     }},
+    {"flops_summary",
+     [](RunAnalyses& run) {
+       return make_table("flops_summary", "FLOPs of the model and how well the device is used.",
+                         run.flops().summaries, kFlopSummaryFields);
+     }},
     {"kernels",
      [](RunAnalyses& run) {
        return make_table("kernels", "Device work by name.", run.kernels().kernels, kKernelFields);
@@ -87,7 +107,9 @@ constexpr NamedTable kTables[] = {
 struct RunAnalyses::Results {
   Once<std::vector<std::vector<DeviceIntervals>>> device_intervals;
   Once<std::vector<DeviceTimeRow>> device_time;
-  Once<OperatorResults> operators;
+  std::once_flag operators_walked;
+  OperatorResults operators;
+  FlopResults flops;
   Once<KernelResults> kernels;
 
   void add_reason(std::string table, std::string why) {
@@ -130,24 +152,37 @@ const std::vector<DeviceTimeRow>& RunAnalyses::device_time() {
   });
 }
 
-const OperatorResults& RunAnalyses::operators() {
-  return results_->operators.get([&] {
-    std::vector<OperatorResults> ranks(ranks_.size());
+void RunAnalyses::walk_operators() {
+  std::call_once(results_->operators_walked, [&] {
+    struct Rank {
+      OperatorResults operators;
+      FlopResults flops;
+    };
+    std::vector<Rank> ranks(ranks_.size());
     parallel_for(ranks_.size(), options_.threads, [&](size_t i) {
-      ranks[i] = rank_operators(*store_, ranks_[i], build_op_tree(*store_, ranks_[i].position));
+      const OpTree tree = build_op_tree(*store_, ranks_[i].position);
+      ranks[i].operators = rank_operators(*store_, ranks_[i], tree);
+      ranks[i].flops = rank_flops(*store_, ranks_[i], tree, options_.peaks);
     });
-    OperatorResults all;
-    for (OperatorResults& rank : ranks) all.append(std::move(rank));
-    if (all.operators.empty()) {
-      for (const char* table : {"operators", "operator_shapes", "operator_steps"})
-        results_->add_reason(table,
-                             "no operators: record the CPU too (torch: ProfilerActivity.CPU; "
-                             "MindSpore: profiler_level Level1)");
+    for (Rank& rank : ranks) {
+      results_->operators.append(std::move(rank.operators));
+      results_->flops.append(std::move(rank.flops));
     }
-    if (all.types.empty())
-      results_->add_reason("operator_types", "neither operators nor device work were recorded");
-    return all;
+    for (auto& [table, why] : operator_reasons(results_->operators))
+      results_->add_reason(std::move(table), std::move(why));
+    for (auto& [table, why] : flop_reasons(results_->flops))
+      results_->add_reason(std::move(table), std::move(why));
   });
+}
+
+const OperatorResults& RunAnalyses::operators() {
+  walk_operators();
+  return results_->operators;
+}
+
+const FlopResults& RunAnalyses::flops() {
+  walk_operators();
+  return results_->flops;
 }
 
 const KernelResults& RunAnalyses::kernels() {
@@ -157,14 +192,8 @@ const KernelResults& RunAnalyses::kernels() {
                  [&](size_t i) { ranks[i] = rank_kernels(*store_, ranks_[i]); });
     KernelResults all;
     for (KernelResults& rank : ranks) all.append(std::move(rank));
-    if (all.kernels.empty()) {
-      for (const char* table : {"kernels", "kernel_variants", "device_use", "launches", "copies"})
-        results_->add_reason(table,
-                             "no device work: a run on the CPU, or a recording without the device "
-                             "(torch: ProfilerActivity.CUDA; MindSpore: ProfilerActivity.NPU)");
-    } else if (all.copies.empty()) {
-      results_->add_reason("copies", "no copies or sets on a device in this recording");
-    }
+    for (auto& [table, why] : kernel_reasons(all))
+      results_->add_reason(std::move(table), std::move(why));
     return all;
   });
 }

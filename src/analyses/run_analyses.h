@@ -10,6 +10,7 @@
 #define STEPSCOPE_ANALYSES_RUN_ANALYSES_H_
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include "analyses/common/result_table.h"
 #include "analyses/device_time/device_intervals.h"
 #include "analyses/device_time/device_time.h"
+#include "analyses/flops/flops.h"
 #include "analyses/operators/rank_operators.h"
 #include "base/result.h"
 #include "store/store_reader.h"
@@ -27,6 +29,8 @@ namespace stepscope {
 
 struct AnalysisOptions {
   unsigned threads = 0;  // 0 = all CPUs
+  // Peak rates of the devices, instead of those known for their names.
+  std::optional<PeakRates> peaks;
 };
 
 // Something that is missing, and why: "no memory events: record with profile_memory=True".
@@ -50,6 +54,8 @@ class RunAnalyses {
   const std::vector<DeviceTimeRow>& device_time();
   // Tables operators, operator_types, operator_shapes and operator_steps.
   const OperatorResults& operators();
+  // Tables flops, flops_scopes, flops_steps and flops_summary.
+  const FlopResults& flops();
   // Tables kernels, kernel_variants, device_use, launches and copies.
   const KernelResults& kernels();
 
@@ -61,6 +67,9 @@ class RunAnalyses {
 
  private:
   struct Results;
+
+  // Operators and FLOPs come from one walk over the operators.
+  void walk_operators();
 
   std::shared_ptr<const StoreReader> store_;
   AnalysisOptions options_;

@@ -4,6 +4,7 @@
 #define STEPSCOPE_ANALYSES_OPERATORS_RANK_OPERATORS_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyses/operators/kernels.h"
@@ -37,6 +38,10 @@ struct KernelResults {
   void append(KernelResults&& other);
 };
 KernelResults rank_kernels(const StoreReader& store, const RankId& rank);
+
+// Tables that are empty or incomplete, and why.
+std::vector<std::pair<std::string, std::string>> operator_reasons(const OperatorResults& results);
+std::vector<std::pair<std::string, std::string>> kernel_reasons(const KernelResults& results);
 
 // Places in `operators` of those that match what somebody typed, the best first.
 std::vector<size_t> find_operators(const std::vector<OperatorRow>& operators,
