@@ -1,8 +1,11 @@
 #include "analyses/run_analyses.h"
 
+#include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
+#include "analyses/steps/steps.h"
 #include "base/parallel.h"
 
 namespace stepscope {
@@ -23,107 +26,79 @@ class Once {
   T value_;
 };
 
-using MakeTable = ResultTable (*)(RunAnalyses&);
-struct NamedTable {
-  std::string_view name;
-  MakeTable make;
+// Steps of all ranks in one list, and where each rank's begin.
+struct RunSteps {
+  std::vector<StepRow> rows;
+  std::vector<size_t> first;  // by position of the rank, and the end
 };
 
-constexpr NamedTable kTables[] = {
-    {"device_time",
-     [](RunAnalyses& run) {
-       return make_table("device_time", "Where the time of each device went.", run.device_time(),
-                         kDeviceTimeFields);
-     }},
-    {"operators",
-     [](RunAnalyses& run) {
-       return make_table("operators", "Operators of the host, and of devices that run operators.",
-                         run.operators().operators, kOperatorFields);
-     }},
-    {"operator_types",
-     [](RunAnalyses& run) {
-       return make_table("operator_types", "Operators and kernels by type.", run.operators().types,
-                         kOperatorTypeFields);
-     }},
-    {"operator_shapes",
-     [](RunAnalyses& run) {
-       return make_table("operator_shapes", "Operators by the shapes and types of their inputs.",
-                         run.operators().shapes, kOperatorShapeFields);
-     }},
-    {"operator_steps",
-     [](RunAnalyses& run) {
-       return make_table("operator_steps",
-                         "The largest operators and kernels of each category, step by step.",
-                         run.operators().steps, kOperatorStepFields);
-     }},
-    {"flops",
-     [](RunAnalyses& run) {
-       return make_table("flops", "FLOPs, rates and roofline of operators.", run.flops().operators,
-                         kFlopFields);
-     }},
-    {"flops_scopes",
-     [](RunAnalyses& run) {
-       return make_table("flops_scopes", "FLOPs in the tree of modules or scopes.",
-                         run.flops().scopes, kFlopScopeFields);
-     }},
-    {"flops_steps",
-     [](RunAnalyses& run) {
-       return make_table("flops_steps", "FLOPs and model FLOPs utilisation of steps.",
-                         run.flops().steps, kFlopStepFields);
-     }},
-    {"flops_summary",
-     [](RunAnalyses& run) {
-       return make_table("flops_summary", "FLOPs of the model and how well the device is used.",
-                         run.flops().summaries, kFlopSummaryFields);
-     }},
-    {"kernels",
-     [](RunAnalyses& run) {
-       return make_table("kernels", "Device work by name.", run.kernels().kernels, kKernelFields);
-     }},
-    {"kernel_variants",
-     [](RunAnalyses& run) {
-       return make_table("kernel_variants",
-                         "Device work by name, operator and launch configuration.",
-                         run.kernels().variants, kKernelVariantFields);
-     }},
-    {"device_use",
-     [](RunAnalyses& run) {
-       return make_table("device_use", "How well the kernels of each device use it.",
-                         run.kernels().devices, kDeviceUseFields);
-     }},
-    {"launches",
-     [](RunAnalyses& run) {
-       return make_table("launches", "Launches and queues of each stream.", run.kernels().launches,
-                         kLaunchFields);
-     }},
-    {"copies",
-     [](RunAnalyses& run) {
-       return make_table("copies", "Copies and sets by kind.", run.kernels().copies, kCopyFields);
-     }},
-};
+// Rows of all ranks, each made on its own, in the order of the ranks.
+template <class Row, class Compute>
+std::vector<Row> rows_of_ranks(size_t ranks, unsigned threads, Compute&& compute) {
+  std::vector<std::vector<Row>> parts(ranks);
+  parallel_for(ranks, threads, [&](size_t rank) { parts[rank] = compute(rank); });
+  std::vector<Row> rows;
+  for (std::vector<Row>& part : parts)
+    rows.insert(rows.end(), std::make_move_iterator(part.begin()),
+                std::make_move_iterator(part.end()));
+  return rows;
+}
+
+std::string of_rank(const RankId& rank, std::string_view why) {
+  return "rank " + std::to_string(rank.rank) +
+         (rank.window == 0 ? "" : " window " + std::to_string(rank.window)) + ": " +
+         std::string(why);
+}
+
+constexpr std::string_view kNoWork =
+    "there are no operators and no device work: record with activities that include the CPU or the "
+    "device";
 
 }  // namespace
 
 struct RunAnalyses::Results {
   Once<std::vector<std::vector<DeviceIntervals>>> device_intervals;
   Once<std::vector<DeviceTimeRow>> device_time;
+  Once<RunSteps> steps;
+  Once<std::vector<StepTimeRow>> step_times;
+  Once<RankStepTrace> step_trace;
+  Once<std::vector<StepBudgetRow>> step_budget;
+  Once<std::vector<StepCategoryRow>> step_categories;
+  Once<std::vector<std::vector<OverlapLanes>>> overlap_lanes;
+  Once<std::vector<OverlapRow>> overlap;
+  Once<RunCpuSeries> cpu_series;
+  Once<std::vector<CpuRow>> cpu;
+  Once<std::vector<CpuSampleRow>> cpu_samples;
+  Once<std::vector<MemoryScan>> memory_scans;
+  Once<MemoryResult> memory;
+  Once<std::vector<MemoryPoint>> memory_curve;
+  Once<std::vector<MemoryOperatorRow>> memory_operators;
+  Once<PipelineResult> pipeline;
   std::once_flag operators_walked;
   OperatorResults operators;
   FlopResults flops;
   Once<KernelResults> kernels;
-
-  void add_reason(std::string table, std::string why) {
-    const std::scoped_lock lock(reasons_mutex);
-    reasons.push_back({std::move(table), std::move(why)});
-  }
+  Once<Communication> communication;
+  Once<std::vector<RankComparisonRow>> rank_comparison;
+  Once<std::vector<TimelineLane>> timeline;
 
   std::mutex reasons_mutex;
   std::vector<Reason> reasons;
+
+  void add_reason(std::string_view table, std::string why) {
+    const std::scoped_lock lock(reasons_mutex);
+    reasons.push_back({std::string(table), std::move(why)});
+  }
+  void add_reasons(std::vector<Reason> more) {
+    const std::scoped_lock lock(reasons_mutex);
+    reasons.insert(reasons.end(), std::make_move_iterator(more.begin()),
+                   std::make_move_iterator(more.end()));
+  }
 };
 
 RunAnalyses::RunAnalyses(std::shared_ptr<const StoreReader> store, AnalysisOptions options)
     : store_(std::move(store)),
-      options_(options),
+      options_(std::move(options)),
       ranks_(rank_ids(*store_)),
       results_(std::make_unique<Results>()) {
   if (options_.threads == 0) options_.threads = available_cpus();
@@ -152,26 +127,197 @@ const std::vector<DeviceTimeRow>& RunAnalyses::device_time() {
   });
 }
 
+const std::vector<StepRow>& RunAnalyses::steps() {
+  return results_->steps
+      .get([&] {
+        std::vector<RankSteps> ranks(ranks_.size());
+        parallel_for(ranks_.size(), options_.threads,
+                     [&](size_t rank) { ranks[rank] = rank_steps(*store_, ranks_[rank]); });
+        RunSteps all;
+        for (const RankId& rank : ranks_) {
+          const RankSteps& steps = ranks[rank.position];
+          all.first.push_back(all.rows.size());
+          all.rows.insert(all.rows.end(), steps.rows.begin(), steps.rows.end());
+          if (!steps.why.empty()) results_->add_reason("steps", of_rank(rank, steps.why));
+        }
+        all.first.push_back(all.rows.size());
+        return all;
+      })
+      .rows;
+}
+
+std::span<const StepRow> RunAnalyses::steps(size_t rank_position) {
+  const std::span<const StepRow> all = steps();
+  const RunSteps& steps = results_->steps.get([] { return RunSteps(); });
+  const size_t first = steps.first[rank_position];
+  return all.subspan(first, steps.first[rank_position + 1] - first);
+}
+
+const std::vector<std::vector<OverlapLanes>>& RunAnalyses::overlap_lanes() {
+  return results_->overlap_lanes.get([&] {
+    const auto& intervals = device_intervals();
+    std::vector<std::vector<OverlapLanes>> all(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads, [&](size_t rank) {
+      for (const DeviceIntervals& device : intervals[rank])
+        all[rank].push_back(stepscope::overlap_lanes(device));
+    });
+    return all;
+  });
+}
+
+const std::vector<OverlapRow>& RunAnalyses::overlap() {
+  return results_->overlap.get([&] {
+    std::vector<OverlapRow> rows;
+    const auto& lanes = overlap_lanes();
+    for (const RankId& rank : ranks_) {
+      for (const OverlapLanes& device : lanes[rank.position]) add_overlap_rows(rank, device, rows);
+    }
+    return rows;
+  });
+}
+
+const std::vector<StepTimeRow>& RunAnalyses::step_times() {
+  return results_->step_times.get([&] {
+    const auto& lanes = overlap_lanes();
+    steps();
+    return rows_of_ranks<StepTimeRow>(ranks_.size(), options_.threads, [&](size_t rank) {
+      if (lanes[rank].empty()) results_->add_reason("step_times", of_rank(ranks_[rank], kNoWork));
+      return stepscope::step_times(*store_, ranks_[rank], lanes[rank], steps(rank));
+    });
+  });
+}
+
+const std::vector<StepBudgetRow>& RunAnalyses::step_budget() {
+  return results_->step_budget.get([&] {
+    const auto& intervals = device_intervals();
+    steps();
+    return rows_of_ranks<StepBudgetRow>(ranks_.size(), options_.threads, [&](size_t rank) {
+      std::vector<StepBudgetRow> rows;
+      const HostActivity host = host_activity(*store_, rank);
+      for (const DeviceIntervals& device : intervals[rank]) {
+        auto of_device = stepscope::step_budget(ranks_[rank], device, host, steps(rank));
+        rows.insert(rows.end(), of_device.begin(), of_device.end());
+      }
+      if (intervals[rank].empty())
+        results_->add_reason("step_budget", of_rank(ranks_[rank], kNoWork));
+      return rows;
+    });
+  });
+}
+
+const std::vector<StepCategoryRow>& RunAnalyses::step_categories() {
+  return results_->step_categories.get([&] {
+    steps();
+    return rows_of_ranks<StepCategoryRow>(ranks_.size(), options_.threads, [&](size_t rank) {
+      return stepscope::step_categories(*store_, ranks_[rank], steps(rank));
+    });
+  });
+}
+
+const RankStepTrace& RunAnalyses::step_trace_results() {
+  return results_->step_trace.get([&] {
+    steps();
+    const StepTraceOptions options{options_.fp_start, options_.bp_end};
+    std::vector<RankStepTrace> ranks(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads, [&](size_t rank) {
+      ranks[rank] = rank_step_trace(*store_, ranks_[rank], steps(rank), options);
+    });
+    RankStepTrace all;
+    for (const RankId& rank : ranks_) {
+      const RankStepTrace& trace = ranks[rank.position];
+      all.rows.insert(all.rows.end(), trace.rows.begin(), trace.rows.end());
+      all.reduces.insert(all.reduces.end(), trace.reduces.begin(), trace.reduces.end());
+      if (!trace.why.empty()) results_->add_reason("step_trace", of_rank(rank, trace.why));
+    }
+    return all;
+  });
+}
+
+const std::vector<StepTraceRow>& RunAnalyses::step_trace() { return step_trace_results().rows; }
+
+const std::vector<StepReduceRow>& RunAnalyses::step_reduces() {
+  return step_trace_results().reduces;
+}
+
+const RunCpuSeries& RunAnalyses::cpu_series() {
+  return results_->cpu_series.get([&] {
+    RunCpuSeries series = run_cpu_series(*store_, options_.threads);
+    results_->add_reasons(cpu_reasons(series));
+    return series;
+  });
+}
+
+std::vector<CpuRow> RunAnalyses::cpu_in(const StepRange& steps) {
+  return run_cpu(*store_, ranks_, cpu_series(), steps);
+}
+
+const std::vector<CpuRow>& RunAnalyses::cpu() {
+  return results_->cpu.get([&] { return cpu_in({}); });
+}
+
+const std::vector<CpuSampleRow>& RunAnalyses::cpu_samples() {
+  return results_->cpu_samples.get([&] { return run_cpu_samples(ranks_, cpu_series()); });
+}
+
+const std::vector<MemoryScan>& RunAnalyses::memory_scans() {
+  return results_->memory_scans.get([&] { return run_memory_scans(*store_, options_.threads); });
+}
+
+const MemoryResult& RunAnalyses::memory() {
+  return results_->memory.get([&] {
+    MemoryResult found = run_memory(*store_, ranks_, memory_scans(), options_.threads);
+    results_->add_reasons(memory_reasons(found));
+    return found;
+  });
+}
+
+const std::vector<MemoryPoint>& RunAnalyses::memory_curve() {
+  return results_->memory_curve.get([&] {
+    memory();  // says why there is nothing
+    return memory_curve_in({});
+  });
+}
+
+std::vector<MemoryPoint> RunAnalyses::memory_curve_in(const CurveRange& range) {
+  return run_memory_curve(*store_, ranks_, memory_scans(), range, options_.threads);
+}
+
+const std::vector<MemoryOperatorRow>& RunAnalyses::memory_operators() {
+  return results_->memory_operators.get([&] {
+    memory();  // says why there is nothing
+    return run_memory_operators(*store_, ranks_, options_.threads);
+  });
+}
+
+std::vector<MemoryOwnerRow> RunAnalyses::memory_owners_at(const MemoryRow& pool, int64_t moment,
+                                                          size_t most) {
+  return run_memory_owners_at(*store_, ranks_, memory_scans(), pool, moment, most);
+}
+
+const PipelineResult& RunAnalyses::pipeline() {
+  return results_->pipeline.get([&] {
+    PipelineResult found = run_pipeline(*store_, ranks_, cpu(), options_.threads);
+    results_->add_reasons(pipeline_reasons(found));
+    return found;
+  });
+}
+
 void RunAnalyses::walk_operators() {
   std::call_once(results_->operators_walked, [&] {
-    struct Rank {
-      OperatorResults operators;
-      FlopResults flops;
-    };
-    std::vector<Rank> ranks(ranks_.size());
-    parallel_for(ranks_.size(), options_.threads, [&](size_t i) {
-      const OpTree tree = build_op_tree(*store_, ranks_[i].position);
-      ranks[i].operators = rank_operators(*store_, ranks_[i], tree);
-      ranks[i].flops = rank_flops(*store_, ranks_[i], tree, options_.peaks);
+    steps();
+    std::vector<OperatorResults> operators(ranks_.size());
+    std::vector<FlopResults> flops(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads, [&](size_t rank) {
+      const OpTree tree = build_op_tree(*store_, rank);
+      operators[rank] = rank_operators(*store_, ranks_[rank], tree, steps(rank));
+      flops[rank] = rank_flops(*store_, ranks_[rank], tree, steps(rank), options_.peaks);
     });
-    for (Rank& rank : ranks) {
-      results_->operators.append(std::move(rank.operators));
-      results_->flops.append(std::move(rank.flops));
+    for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+      results_->operators.append(std::move(operators[rank]));
+      results_->flops.append(std::move(flops[rank]));
     }
-    for (auto& [table, why] : operator_reasons(results_->operators))
-      results_->add_reason(std::move(table), std::move(why));
-    for (auto& [table, why] : flop_reasons(results_->flops))
-      results_->add_reason(std::move(table), std::move(why));
+    results_->add_reasons(operator_reasons(results_->operators));
+    results_->add_reasons(flop_reasons(results_->flops));
   });
 }
 
@@ -189,33 +335,54 @@ const KernelResults& RunAnalyses::kernels() {
   return results_->kernels.get([&] {
     std::vector<KernelResults> ranks(ranks_.size());
     parallel_for(ranks_.size(), options_.threads,
-                 [&](size_t i) { ranks[i] = rank_kernels(*store_, ranks_[i]); });
+                 [&](size_t rank) { ranks[rank] = rank_kernels(*store_, ranks_[rank]); });
     KernelResults all;
     for (KernelResults& rank : ranks) all.append(std::move(rank));
-    for (auto& [table, why] : kernel_reasons(all))
-      results_->add_reason(std::move(table), std::move(why));
+    results_->add_reasons(kernel_reasons(all));
     return all;
   });
 }
 
-std::span<const std::string_view> RunAnalyses::table_names() {
-  static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> all;
-    for (const NamedTable& table : kTables) all.push_back(table.name);
-    return all;
-  }();
-  return names;
+const Communication& RunAnalyses::communication() {
+  return results_->communication.get([&] {
+    Communication result = stepscope::communication(*store_, ranks_, options_.threads);
+    for (const ResultTable& table : descriptions()) {
+      if (!table.name().starts_with("communication_") && table.name() != "late_ranks") continue;
+      for (const std::string& why : result.reasons) results_->add_reason(table.name(), why);
+    }
+    return result;
+  });
 }
 
-Result<ResultTable> RunAnalyses::table(std::string_view name) {
-  for (const NamedTable& table : kTables) {
-    if (table.name == name) return table.make(*this);
-  }
-  std::string known;
-  for (const NamedTable& table : kTables)
-    known += (known.empty() ? "" : ", ") + std::string(table.name);
-  return Error{ErrorCode::kNotFound, "no analysis named \"" + std::string(name) + "\"", "", "",
-               "there are: " + known};
+const std::vector<RankComparisonRow>& RunAnalyses::rank_comparison() {
+  return results_->rank_comparison.get(
+      [&] { return compare_ranks(*store_, ranks_, device_intervals(), communication()); });
+}
+
+const std::vector<TimelineLane>& RunAnalyses::timeline() {
+  return results_->timeline.get([&] {
+    const auto& intervals = device_intervals();
+    std::vector<std::vector<TimelineLane>> by_rank(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads, [&](size_t rank) {
+      by_rank[rank] = stepscope::timeline(*store_, ranks_[rank], intervals[rank]);
+    });
+    std::vector<TimelineLane> all;
+    for (auto& lanes : by_rank) {
+      all.insert(all.end(), std::make_move_iterator(lanes.begin()),
+                 std::make_move_iterator(lanes.end()));
+    }
+    return all;
+  });
+}
+
+std::span<const TimelineLane> RunAnalyses::timeline(size_t rank_position) {
+  const auto& lanes = timeline();
+  const auto of_rank = [&](const TimelineLane& lane) {
+    return lane.rank == ranks_[rank_position].rank && lane.window == ranks_[rank_position].window;
+  };
+  const auto first = std::find_if(lanes.begin(), lanes.end(), of_rank);
+  const auto last = std::find_if_not(first, lanes.end(), of_rank);
+  return {first, last};
 }
 
 std::vector<Reason> RunAnalyses::reasons(std::string_view table) {

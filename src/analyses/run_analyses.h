@@ -11,17 +11,33 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyses/common/rank_rows.h"
+#include "analyses/common/reason.h"
 #include "analyses/common/result_table.h"
+#include "analyses/communication/communication.h"
+#include "analyses/cpu/cpu.h"
+#include "analyses/cpu/run_cpu.h"
 #include "analyses/device_time/device_intervals.h"
 #include "analyses/device_time/device_time.h"
 #include "analyses/flops/flops.h"
+#include "analyses/memory/memory.h"
+#include "analyses/memory/memory_curve.h"
+#include "analyses/memory/run_memory.h"
 #include "analyses/operators/rank_operators.h"
+#include "analyses/overlap/overlap_lanes.h"
+#include "analyses/pipeline/pipeline.h"
+#include "analyses/pipeline/run_pipeline.h"
+#include "analyses/rank_comparison/rank_comparison.h"
+#include "analyses/step_budget/step_budget.h"
+#include "analyses/step_times/step_categories.h"
+#include "analyses/step_times/step_times.h"
+#include "analyses/step_trace/step_trace.h"
+#include "analyses/steps/step_row.h"
+#include "analyses/timeline/timeline.h"
 #include "base/result.h"
 #include "store/store_reader.h"
 
@@ -29,14 +45,12 @@ namespace stepscope {
 
 struct AnalysisOptions {
   unsigned threads = 0;  // 0 = all CPUs
+  // Operators that begin the forward and end the backward pass; empty: found automatically. The
+  // environment's PROFILING_FP_START and PROFILING_BP_END are read by the program, not here.
+  std::string fp_start;
+  std::string bp_end;
   // Peak rates of the devices, instead of those known for their names.
   std::optional<PeakRates> peaks;
-};
-
-// Something that is missing, and why: "no memory events: record with profile_memory=True".
-struct Reason {
-  std::string table;
-  std::string why;
 };
 
 class RunAnalyses {
@@ -52,6 +66,35 @@ class RunAnalyses {
   // By position of the rank.
   const std::vector<std::vector<DeviceIntervals>>& device_intervals();
   const std::vector<DeviceTimeRow>& device_time();
+
+  // Steps of all ranks, marked or inferred, and those of one rank by its position.
+  const std::vector<StepRow>& steps();
+  std::span<const StepRow> steps(size_t rank_position);
+  const std::vector<StepTimeRow>& step_times();
+  const std::vector<StepTraceRow>& step_trace();
+  const std::vector<StepReduceRow>& step_reduces();
+  const std::vector<StepBudgetRow>& step_budget();
+  const std::vector<StepCategoryRow>& step_categories();
+
+  // By position of the rank, then by device.
+  const std::vector<std::vector<OverlapLanes>>& overlap_lanes();
+  const std::vector<OverlapRow>& overlap();
+
+  // Processor use, over all samples or over those of a range of steps.
+  const std::vector<CpuRow>& cpu();
+  std::vector<CpuRow> cpu_in(const StepRange& steps);
+  const std::vector<CpuSampleRow>& cpu_samples();
+
+  // Memory: pools, who holds their peaks, steps and suspected leaks; the curves; the operators.
+  const MemoryResult& memory();
+  const std::vector<MemoryPoint>& memory_curve();
+  const std::vector<MemoryOperatorRow>& memory_operators();
+  // The curve of a part of the recording.
+  std::vector<MemoryPoint> memory_curve_in(const CurveRange& range);
+  // Who holds the memory at a moment: `pool` is a row of memory() with events. Of a plan, the
+  // moment is the position of a node.
+  std::vector<MemoryOwnerRow> memory_owners_at(const MemoryRow& pool, int64_t moment, size_t most);
+
   // Tables operators, operator_types, operator_shapes and operator_steps.
   const OperatorResults& operators();
   // Tables flops, flops_scopes, flops_steps and flops_summary.
@@ -59,8 +102,17 @@ class RunAnalyses {
   // Tables kernels, kernel_variants, device_use, launches and copies.
   const KernelResults& kernels();
 
-  // Names of all result tables, and a table by name.
-  static std::span<const std::string_view> table_names();
+  const Communication& communication();
+  const std::vector<RankComparisonRow>& rank_comparison();
+  // Lanes of all ranks, and those of one rank by its position.
+  const std::vector<TimelineLane>& timeline();
+  std::span<const TimelineLane> timeline(size_t rank_position);
+
+  // Data preparation: verdicts, stages, batches and steps.
+  const PipelineResult& pipeline();
+
+  // What result tables there are, without rows, and a table by name.
+  static std::vector<ResultTable> descriptions();
   Result<ResultTable> table(std::string_view name);
   // Why a table is empty or incomplete, as far as it was computed.
   std::vector<Reason> reasons(std::string_view table);
@@ -68,8 +120,11 @@ class RunAnalyses {
  private:
   struct Results;
 
+  const RankStepTrace& step_trace_results();
   // Operators and FLOPs come from one walk over the operators.
   void walk_operators();
+  const RunCpuSeries& cpu_series();
+  const std::vector<MemoryScan>& memory_scans();
 
   std::shared_ptr<const StoreReader> store_;
   AnalysisOptions options_;

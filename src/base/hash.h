@@ -46,6 +46,19 @@ inline uint64_t hash_bytes(std::string_view text) {
   return mix64(low ^ kOdd2, high ^ state ^ kOdd3);
 }
 
+// Two 32-bit polynomial hashes of a process group's name: the number by which files of Ascend
+// recordings name the group.
+inline uint64_t group_name_hash(std::string_view name) {
+  uint32_t first = 0;
+  uint32_t second = 0;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    first = first * 29 + byte;
+    second = second * 131 + byte;
+  }
+  return static_cast<uint64_t>(first) << 32 | second;
+}
+
 // CRC-32C (Castagnoli), with the CPU's instruction where there is one. `seed` continues an earlier
 // checksum.
 uint32_t crc32c(const void* data, size_t bytes, uint32_t seed = 0);

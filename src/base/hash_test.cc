@@ -43,5 +43,10 @@ TEST(HashBytes, EveryByteAndTheLengthMatter) {
   }
 }
 
+TEST(Hash, GroupNamesAsAscendFilesHaveThem) {
+  EXPECT_EQ(group_name_hash("group_name_5"), 5862276114690318097u);
+  EXPECT_EQ(group_name_hash("group_name_19"), 3985310405473756128u);
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <queue>
 #include <string>
 #include <unordered_map>
@@ -10,28 +9,13 @@
 #include "base/json_text.h"
 #include "deliverables/chrome_head.h"
 #include "deliverables/chrome_rank.h"
+#include "deliverables/number_text.h"
+#include "deliverables/trace_view.h"
 
 namespace stepscope {
 namespace {
 
 constexpr size_t kFlushBytes = 1 << 20;
-
-void append_integer(std::string& out, int64_t value) {
-  char buffer[24];
-  out.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
-}
-
-// Nanoseconds as microseconds with exactly three decimals.
-void append_us(std::string& out, int64_t ns) {
-  const uint64_t size = ns < 0 ? 0 - static_cast<uint64_t>(ns) : static_cast<uint64_t>(ns);
-  if (ns < 0) out += '-';
-  append_integer(out, static_cast<int64_t>(size / 1000));
-  const auto rest = static_cast<unsigned>(size % 1000);
-  out += '.';
-  out += static_cast<char>('0' + rest / 100);
-  out += static_cast<char>('0' + rest / 10 % 10);
-  out += static_cast<char>('0' + rest % 10);
-}
 
 // Lanes on which slices nest properly: each is a stack of the ends of what is open.
 class NestingLanes {
@@ -56,26 +40,39 @@ class NestingLanes {
 class ChromeTrace {
  public:
   ChromeTrace(const StoreReader& store, size_t rank, const ChromeTraceOptions& options,
-              const std::function<Status(std::string_view)>& sink)
-      : rank_(store, rank, options), options_(options), sink_(sink) {
+              const TraceViewParts& view, const std::function<Status(std::string_view)>& sink)
+      : rank_(store, rank, options), options_(options), view_(view), sink_(sink) {
     own_ids_ = rank_.text(Table::kRanks, "source_format") != "kineto";
   }
 
   Status write() {
-    out_ = chrome_head(rank_);
-    describe_tracks();
+    if (is_view()) {
+      out_ = "[";
+      for (const std::string& event : view_.places->metadata()) {
+        separate();
+        out_ += event;
+      }
+      places_ = view_.places->places();
+    } else {
+      out_ = chrome_head(rank_);
+      describe_tracks();
+    }
     find_launch_kind();
     if (auto status = write_slices(); !status) return status;
     if (auto status = write_flows(); !status) return status;
     if (auto status = write_counters(); !status) return status;
-    if (!has_memory_slices_) {
+    if (is_view()) {
+      if (auto status = write_computed_lanes(); !status) return status;
+    } else if (!has_memory_slices_) {
       if (auto status = write_memory(); !status) return status;
     }
-    out_ += "\n]}\n";
+    out_ += is_view() ? "\n]\n" : "\n]}\n";
     return sink_(out_);
   }
 
  private:
+  bool is_view() const { return view_.places != nullptr; }
+
   // Begins an event: {"ph":"X","pid":0,"tid":7,"ts":1.000
   void begin(const char* phase, const std::string& place, int64_t ts_ns) {
     separate();
@@ -84,7 +81,12 @@ class ChromeTrace {
     out_ += "\",";
     out_ += place;
     out_ += R"(,"ts":)";
-    append_us(out_, ts_ns - rank_.base_ns());
+    append_time(ts_ns - (is_view() ? 0 : rank_.base_ns()));
+  }
+  void append_time(int64_t ns) {
+    if (is_view()) out_ += '"';
+    append_us(out_, ns);
+    if (is_view()) out_ += '"';
   }
   void separate() {
     out_ += first_event_ ? "\n" : ",\n";
@@ -164,6 +166,7 @@ class ChromeTrace {
 
   // The rows of a track are sorted per depth; here they are merged by start, outer ones first.
   Status write_track(std::span<const Lane> depths) {
+    if (places_[depths[0].track].empty()) return {};  // computed anew
     struct Next {
       int64_t ts_ns;
       uint32_t depth;  // number in `depths`
@@ -211,15 +214,31 @@ class ChromeTrace {
       out_ += R"(,"s":"t")";
     } else if (!open) {
       out_ += R"(,"dur":)";
-      append_us(out_, slice.dur_ns);
+      append_time(slice.dur_ns);
     }
-    label(rank_.cat(slice.row), name);
-    if (!args->empty()) {
+    label(is_view() && !view_.places->is_host(slice.track) ? "" : rank_.cat(slice.row), name,
+          is_view());
+    if (!args->empty() || is_view()) {
       out_ += R"(,"args":)";
-      out_ += *args;
+      out_ += args->empty() ? "{}" : *args;
     }
     if (auto status = end_event(); !status) return status;
     return write_launch_arrow(slice, place);
+  }
+
+  Status write_computed_lanes() {
+    for (const ComputedLane& computed : view_.lanes) {
+      for (const LaneSegment& segment : computed.lane->segments) {
+        if (!rank_.chosen_time(segment.start_ns)) continue;
+        begin("X", computed.place, segment.start_ns);
+        out_ += R"(,"dur":)";
+        append_time(segment.end_ns - segment.start_ns);
+        label("", computed.name.empty() ? segment.name : computed.name, true);
+        out_ += R"(,"args":{})";
+        if (auto status = end_event(); !status) return status;
+      }
+    }
+    return {};
   }
 
   // Two events with an id of their own; viewers draw such slices above each other.
@@ -338,7 +357,7 @@ class ChromeTrace {
     for (uint64_t row = 0; row < rank_.rows(Table::kCounters); ++row) {
       const int64_t ts_ns = rank_.number(Table::kCounters, "ts", row);
       const auto track = static_cast<uint64_t>(rank_.number(Table::kCounters, "track", row));
-      if (!rank_.chosen_time(ts_ns) || track >= places_.size()) continue;
+      if (!rank_.chosen_time(ts_ns) || track >= places_.size() || places_[track].empty()) continue;
       begin("C", places_[track], ts_ns);
       label("", rank_.text(Table::kTracks, "thread", track));
       out_ += R"(,"args":{"value":)";
@@ -370,6 +389,7 @@ class ChromeTrace {
 
   ChromeRank rank_;
   const ChromeTraceOptions& options_;
+  const TraceViewParts& view_;
   const std::function<Status(std::string_view)>& sink_;
   std::string out_;
   bool first_event_ = true;
@@ -387,7 +407,13 @@ class ChromeTrace {
 
 Status write_chrome_trace(const StoreReader& store, size_t rank, const ChromeTraceOptions& options,
                           const std::function<Status(std::string_view)>& sink) {
-  return ChromeTrace(store, rank, options, sink).write();
+  return ChromeTrace(store, rank, options, {}, sink).write();
+}
+
+Status write_chrome_events(const StoreReader& store, size_t rank, const ChromeTraceOptions& options,
+                           const TraceViewParts& view,
+                           const std::function<Status(std::string_view)>& sink) {
+  return ChromeTrace(store, rank, options, view, sink).write();
 }
 
 }  // namespace stepscope

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +30,24 @@ struct ChromeTraceOptions {
   std::vector<int64_t> steps;  // empty: all, and what is in no step
   const Progress* progress = nullptr;
 };
+
+struct TimelineLane;
+class TraceViewPlaces;
+
+// A lane of segments for a trace view. Segments are named like the lane, or by `name` where given.
+struct ComputedLane {
+  std::string place;  // "pid":..,"tid":..
+  std::string_view name;
+  const TimelineLane* lane;
+};
+// What makes the events a trace view; see trace_view.h.
+struct TraceViewParts {
+  const TraceViewPlaces* places = nullptr;
+  std::vector<ComputedLane> lanes;
+};
+Status write_chrome_events(const StoreReader& store, size_t rank, const ChromeTraceOptions& options,
+                           const TraceViewParts& view,
+                           const std::function<Status(std::string_view)>& sink);
 
 // `rank` is the position in the store. Fails when the args cannot be read any more.
 Status write_chrome_trace(const StoreReader& store, size_t rank, const ChromeTraceOptions& options,

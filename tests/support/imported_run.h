@@ -59,6 +59,7 @@ class ImportedRun {
   const std::string& error() const { return error_; }
   const std::vector<std::string>& notes() const { return notes_; }
   const StoreReader& store() const { return *store_; }
+  std::shared_ptr<const StoreReader> shared_store() const { return store_; }
 
   // All values of a column (integers, bits of doubles, string ids, kNull), over all ranks.
   std::vector<int64_t> column(std::string_view table, std::string_view name) const {

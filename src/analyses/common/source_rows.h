@@ -1,38 +1,39 @@
-// Tables of the input that were kept as they are, by name.
+// The rows of a table that an importer kept as the input has it (StoreReader::source_tables), read
+// by column name. A table or a column that is not there reads as NULL everywhere.
 #ifndef STEPSCOPE_ANALYSES_COMMON_SOURCE_ROWS_H_
 #define STEPSCOPE_ANALYSES_COMMON_SOURCE_ROWS_H_
 
 #include <cstdint>
-#include <initializer_list>
 #include <string_view>
+#include <vector>
 
 #include "store/store_reader.h"
 
 namespace stepscope {
 
-// A column of a source table; none when the table has no such column.
-class SourceColumn {
+class SourceRows {
  public:
-  SourceColumn() = default;
-  SourceColumn(const StoreReader& store, const SourceTableView::ColumnInfo& column)
-      : store_(&store), column_(&column) {}
+  SourceRows(const StoreReader& store, size_t rank, std::string_view table);
 
-  bool found() const { return column_ != nullptr; }
-  // NaN when it is NULL, text or not there.
-  double number(uint64_t row) const;
-  // "" when it is NULL, a number or not there.
-  std::string_view text(uint64_t row) const;
+  bool exists() const { return table_ != nullptr; }
+  uint64_t rows() const { return table_ == nullptr ? 0 : table_->rows; }
+
+  // kNull for NULL, and for values that are no whole numbers.
+  int64_t integer(uint64_t row, std::string_view column) const;
+  // NaN for NULL and for text.
+  double real(uint64_t row, std::string_view column) const;
+  // "" for NULL and for numbers.
+  std::string_view text(uint64_t row, std::string_view column) const;
 
  private:
-  const StoreReader* store_ = nullptr;
-  const SourceTableView::ColumnInfo* column_ = nullptr;
+  const SourceTableView::ColumnInfo* find(std::string_view column) const;
+
+  const StoreReader& store_;
+  const SourceTableView* table_ = nullptr;
 };
 
-// nullptr when the rank has no such table.
-const SourceTableView* find_source(const StoreReader& store, size_t rank, std::string_view name);
-// The first of these names that the table has.
-SourceColumn find_source_column(const StoreReader& store, const SourceTableView& table,
-                                std::initializer_list<std::string_view> names);
+// The whole numbers in a text such as "[1, 2]", in their order; what is no number separates them.
+std::vector<int64_t> integers_in(std::string_view text);
 
 }  // namespace stepscope
 

@@ -3,35 +3,11 @@
 #include <map>
 #include <utility>
 
+#include "analyses/common/merging.h"
 #include "analyses/common/rank_rows.h"
 
 namespace stepscope {
 namespace {
-
-// Collects intervals and merges them whenever they have doubled, so that memory follows what is
-// left after merging: kernels of a busy stream touch each other.
-class Merging {
- public:
-  void add(int64_t start_ns, int64_t end_ns) {
-    // In order and touching the last one is the usual case.
-    if (!intervals_.empty() && start_ns >= intervals_.back().start_ns &&
-        start_ns <= intervals_.back().end_ns) {
-      intervals_.back().end_ns = std::max(intervals_.back().end_ns, end_ns);
-      return;
-    }
-    if (intervals_.size() == merge_at_) {
-      intervals_ = merge_intervals(std::move(intervals_));
-      merge_at_ = std::max<size_t>(kMergeAt, 2 * intervals_.size());
-    }
-    intervals_.push_back({start_ns, end_ns});
-  }
-  std::vector<Interval> take() { return merge_intervals(std::move(intervals_)); }
-
- private:
-  static constexpr size_t kMergeAt = 65536;
-  std::vector<Interval> intervals_;
-  size_t merge_at_ = kMergeAt;
-};
 
 struct Work {
   Merging compute;
@@ -56,31 +32,73 @@ DeviceIntervals finish(int64_t device, Work& work) {
   return result;
 }
 
+// Operators have no flags of their own: what importers mark as implausible is longer than this.
+constexpr int64_t kLongestNs = int64_t{7} * 24 * 3600 * 1'000'000'000;
+
 bool usable(int64_t dur_ns, int64_t flags) {
-  return dur_ns != kNull && dur_ns >= 0 && (flags & kFlagImpossible) == 0;
+  return dur_ns != kNull && dur_ns >= 0 && dur_ns <= kLongestNs && (flags & kFlagImpossible) == 0;
 }
 
+// Old Ascend timelines name the device of collectives but not of other tasks.
+void give_a_device(std::map<int64_t, Work>& devices) {
+  auto without = devices.extract(kNull);
+  if (without.empty() || without.mapped().events == 0) return;
+  Work& from = without.mapped();
+  Work& to = devices.size() == 1 ? devices.begin()->second : devices[0];
+  to.compute.add(from.compute);
+  to.communication.add(from.communication);
+  to.memory.add(from.memory);
+  to.events += from.events;
+  to.left_out += from.left_out;
+}
+
+// MindInsight's step trace has collectives of the device that are not among its tasks.
+void add_collectives(const StoreReader& store, size_t rank, Work& work) {
+  for_each_row<3>(store, Table::kCommunications, rank, {"ts", "dur", "level"},
+                  [&](const auto& row) {
+                    const auto [ts_ns, dur_ns, level] = row;
+                    if (store.string(level) != "op") return;
+                    ++work.events;
+                    if (usable(dur_ns, 0)) {
+                      work.communication.add(ts_ns, ts_ns + dur_ns);
+                    } else {
+                      ++work.left_out;
+                    }
+                  });
+}
+
+// Work of a rank without a device. An operator that is a collective, or waits in one on its own
+// thread, communicates during that time and does not compute.
 Work host_work(const StoreReader& store, size_t rank) {
   Work work;
+  std::map<int64_t, Merging> collectives;  // by track
+  std::map<int64_t, Merging> operators;
+  for_each_row<3>(store, Table::kCommunications, rank, {"ts", "dur", "track"},
+                  [&](const auto& row) {
+                    const auto [ts_ns, dur_ns, track] = row;
+                    ++work.events;
+                    if (!usable(dur_ns, 0)) {
+                      ++work.left_out;
+                      return;
+                    }
+                    work.communication.add(ts_ns, ts_ns + dur_ns);
+                    collectives[track].add(ts_ns, ts_ns + dur_ns);
+                  });
   // Nested operators lie inside their outermost one, so merging makes no difference.
-  for_each_row<2>(store, Table::kOps, rank, {"ts", "dur"}, [&](const auto& row) {
-    const auto [ts_ns, dur_ns] = row;
+  for_each_row<3>(store, Table::kOps, rank, {"ts", "dur", "track"}, [&](const auto& row) {
+    const auto [ts_ns, dur_ns, track] = row;
     ++work.events;
     if (!usable(dur_ns, 0)) {
       ++work.left_out;
       return;
     }
-    work.compute.add(ts_ns, ts_ns + dur_ns);
+    operators[track].add(ts_ns, ts_ns + dur_ns);
   });
-  for_each_row<2>(store, Table::kCommunications, rank, {"ts", "dur"}, [&](const auto& row) {
-    const auto [ts_ns, dur_ns] = row;
-    ++work.events;
-    if (!usable(dur_ns, 0)) {
-      ++work.left_out;
-      return;
+  for (auto& [track, intervals] : operators) {
+    for (const Interval& part : subtract_intervals(intervals.take(), collectives[track].take())) {
+      work.compute.add(part.start_ns, part.end_ns);
     }
-    work.communication.add(ts_ns, ts_ns + dur_ns);
-  });
+  }
   return work;
 }
 
@@ -88,11 +106,12 @@ Work host_work(const StoreReader& store, size_t rank) {
 
 std::vector<DeviceIntervals> device_intervals(const StoreReader& store, size_t rank) {
   std::map<int64_t, Work> devices;
+  bool communicates = false;
   for_each_row<5>(
       store, Table::kKernels, rank, {"ts", "dur", "flags", "device", "class"},
       [&, communication = int64_t{kNull}, memory = int64_t{kNull}](const auto& row) mutable {
         const auto [ts_ns, dur_ns, flags, device, work_class] = row;
-        Work& work = devices[device == kNull ? 0 : device];
+        Work& work = devices[device];
         ++work.events;
         if (!usable(dur_ns, flags)) {
           ++work.left_out;
@@ -104,11 +123,14 @@ std::vector<DeviceIntervals> device_intervals(const StoreReader& store, size_t r
           if (word == "communication") communication = work_class;
           if (word == "memory") memory = work_class;
         }
+        communicates |= work_class == communication;
         Merging& intervals = work_class == communication ? work.communication
                              : work_class == memory      ? work.memory
                                                          : work.compute;
         intervals.add(ts_ns, ts_ns + dur_ns);
       });
+  if (!devices.empty() && !communicates) add_collectives(store, rank, devices[kNull]);
+  give_a_device(devices);
   std::vector<DeviceIntervals> results;
   for (auto& [device, work] : devices) results.push_back(finish(device, work));
   if (results.empty()) {

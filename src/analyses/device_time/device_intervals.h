@@ -30,7 +30,9 @@ struct DeviceIntervals {
 };
 
 // By rising device number. A rank with no device work has one entry, kHostDevice, of its outermost
-// operators and host collectives; a rank with neither has none. O(n log n); 16 bytes a gap.
+// operators and host collectives; a rank with neither has none. Work
+// without a device number belongs to the rank's only device, else to device 0. O(n log n); 16 bytes
+// a gap.
 std::vector<DeviceIntervals> device_intervals(const StoreReader& store, size_t rank);
 
 }  // namespace stepscope

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyses/common/saturated.h"
-#include "analyses/common/source_rows.h"
+#include "analyses/common/source_column.h"
 #include "analyses/flops/flop_scopes.h"
 
 namespace stepscope {

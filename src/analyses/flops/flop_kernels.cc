@@ -50,11 +50,11 @@ bool count_kernel_counters(const StoreReader& store, const RankId& rank, FlopSum
   KeyIndex<4> index;
   std::vector<Kind> kinds;
   bool any = false;
-  for_each_row<8>(
+  for_each_row<9>(
       store, Table::kKernels, rank.position,
-      {"counters", "type", "name", "input_shapes", "input_types", "step", "dur", "flags"},
+      {"counters", "type", "name", "input_shapes", "input_types", "step", "ts", "dur", "flags"},
       [&](const auto& row) {
-        const auto [counters, type, name, shapes, types, step, dur, flags] = row;
+        const auto [counters, type, name, shapes, types, step, ts, dur, flags] = row;
         if (counters == kNull || dur < 0 || (flags & kFlagImpossible) != 0) return;
         const std::string_view text = store.string(counters);
         const double cube = first_of(text, kCubeCounters);
@@ -81,9 +81,10 @@ bool count_kernel_counters(const StoreReader& store, const RankId& rank, FlopSum
                      sums.add_kind(labels, {flop_kind, first_type(store, types), 0, std::nan("")});
         };
         // The time of a task with both goes to the cube's part, so that it is counted once.
-        if (cube > 0) sums.add_call(row_of(kind.cube, FlopKind::kMatmul, "cube"), step, dur, cube);
+        if (cube > 0)
+          sums.add_call(row_of(kind.cube, FlopKind::kMatmul, "cube"), step, ts, dur, cube);
         if (vector > 0)
-          sums.add_call(row_of(kind.vector, FlopKind::kElementwise, "vector"), step,
+          sums.add_call(row_of(kind.vector, FlopKind::kElementwise, "vector"), step, ts,
                         cube > 0 ? 0 : dur, vector);
         sums.scopes.add(kind.scope, cube + vector);
       });
@@ -97,12 +98,12 @@ bool count_kernel_shapes(const StoreReader& store, const RankId& rank, FlopSums&
   std::vector<uint32_t> scopes;
   const ConvolutionShapes nothing_learnt;
   bool any = false;
-  for_each_row<9>(
+  for_each_row<10>(
       store, Table::kKernels, rank.position,
-      {"type", "name", "op_type", "input_shapes", "input_types", "output_shapes", "step", "dur",
-       "flags"},
+      {"type", "name", "op_type", "input_shapes", "input_types", "output_shapes", "step", "ts",
+       "dur", "flags"},
       [&](const auto& row) {
-        const auto [type, name, op_type, shapes, types, outputs, step, dur, flags] = row;
+        const auto [type, name, op_type, shapes, types, outputs, step, ts, dur, flags] = row;
         if (shapes == kNull || dur < 0 || (flags & kFlagImpossible) != 0) return;
         const uint32_t at = index.group({type, name, op_type, shapes, types, outputs});
         if (at == rows.size()) {
@@ -124,7 +125,7 @@ bool count_kernel_shapes(const StoreReader& store, const RankId& rank, FlopSums&
         }
         if (rows[at] == kNoGroup) return;
         any = true;
-        sums.add_call(rows[at], step, dur);
+        sums.add_call(rows[at], step, ts, dur);
         sums.scopes.add(scopes[at], sums.count_of(rows[at]).flops);
       });
   return any;

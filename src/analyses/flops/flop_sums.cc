@@ -18,6 +18,11 @@ std::optional<double> ratio(double part, double whole) {
   return whole > 0 && std::isfinite(part) ? std::optional(part / whole) : std::nullopt;
 }
 
+bool is_low_precision(DataType type) {
+  return type == DataType::kFloat16 || type == DataType::kBFloat16 || type == DataType::kFloat8 ||
+         type == DataType::kInt8;
+}
+
 template <class T>
 void append_rows(std::vector<T>& to, std::vector<T>&& from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
@@ -32,24 +37,24 @@ void FlopResults::append(FlopResults&& other) {
   append_rows(summaries, std::move(other.summaries));
 }
 
-std::vector<std::pair<std::string, std::string>> flop_reasons(const FlopResults& results) {
-  std::vector<std::pair<std::string, std::string>> reasons;
+std::vector<Reason> flop_reasons(const FlopResults& results) {
+  std::vector<Reason> reasons;
   if (results.operators.empty()) {
     for (const char* table : {"flops", "flops_scopes", "flops_steps", "flops_summary"})
-      reasons.emplace_back(table,
-                           "nothing could be counted: record shapes (torch: record_shapes=True) or "
-                           "counters (Ascend: aic_metrics ArithmeticUtilization)");
+      reasons.push_back({table,
+                         "nothing could be counted: record shapes (torch: record_shapes=True) or "
+                         "counters (Ascend: aic_metrics ArithmeticUtilization)"});
     return reasons;
   }
   if (results.scopes.empty())
-    reasons.emplace_back("flops_scopes",
-                         "operators have no scope: record modules (torch: with_stack=True)");
-  if (results.steps.empty()) reasons.emplace_back("flops_steps", "no steps in the recording");
+    reasons.push_back(
+        {"flops_scopes", "operators have no scope: record modules (torch: with_stack=True)"});
+  if (results.steps.empty()) reasons.push_back({"flops_steps", "no steps in the recording"});
   for (const FlopSummaryRow& row : results.summaries) {
     if (row.peak || row.source == kFromFile || row.source == "none") continue;
     const std::string device = row.device.empty() ? "this device" : "\"" + row.device + "\"";
-    reasons.emplace_back("flops_summary", "no peak rate is known for " + device +
-                                              ": give it to get utilisation and MFU");
+    reasons.push_back({"flops_summary", "no peak rate is known for " + device +
+                                            ": give it to get utilisation and MFU"});
     break;
   }
   return reasons;
@@ -96,11 +101,12 @@ double FlopSums::peak_of(const FlopCount& count) const {
                                     : peaks_.rates->vector_rate(count.type);
 }
 
-void FlopSums::add_call(uint32_t kind, int64_t step, int64_t time_ns) {
-  add_call(kind, step, time_ns, counts_[kind].flops);
+void FlopSums::add_call(uint32_t kind, int64_t step, int64_t ts_ns, int64_t time_ns) {
+  add_call(kind, step, ts_ns, time_ns, counts_[kind].flops);
 }
 
-void FlopSums::add_call(uint32_t kind, int64_t step, int64_t time_ns, double flops) {
+void FlopSums::add_call(uint32_t kind, int64_t step, int64_t ts_ns, int64_t time_ns, double flops) {
+  step = step_number_.of(step, ts_ns);
   FlopRow& row = rows_[kind];
   ++row.count;
   row.flops += flops;
@@ -144,10 +150,11 @@ void FlopSums::finish_steps(FlopResults& results, FlopSummaryRow& summary, int64
   Step whole;
   int64_t steps_ns = 0;
   std::set<int64_t> seen;
-  for_each_row<2>(store_, Table::kSteps, rank_.position, {"step", "dur"}, [&](const auto& row) {
-    const auto [step, dur] = row;
+  for (const StepRow& row : given_steps_) {
+    const int64_t step = row.step;
+    const int64_t dur = row.dur_ns;
     const auto found = steps_.find(step);
-    if (found == steps_.end() || dur <= 0 || !seen.insert(step).second) return;
+    if (found == steps_.end() || dur <= 0 || !seen.insert(step).second) continue;
     const Step& sums = found->second;
     FlopStepRow line;
     line.rank = rank_.rank;
@@ -162,7 +169,7 @@ void FlopSums::finish_steps(FlopResults& results, FlopSummaryRow& summary, int64
     whole.matrix_flops += sums.matrix_flops;
     whole.ideal_ns += sums.ideal_ns;
     add_saturated(steps_ns, dur);
-  });
+  }
   summary.steps = static_cast<int64_t>(results.steps.size());
   if (summary.steps > 0) {
     summary.flops_per_step = whole.matrix_flops / static_cast<double>(summary.steps);
@@ -188,6 +195,7 @@ FlopResults FlopSums::finish(std::string_view source, int64_t whole_ns, int64_t 
   std::array<double, kDataTypeCount> by_type{};
   double matrix_ns = 0;
   double ideal_ns = 0;
+  double low_precision = 0;
   for (size_t i = 0; i < rows_.size(); ++i) {
     FlopRow& row = rows_[i];
     if (row.count == 0) continue;
@@ -197,6 +205,7 @@ FlopResults FlopSums::finish(std::string_view source, int64_t whole_ns, int64_t 
     if (is_matrix_work(counts_[i].kind)) {
       summary.matrix_flops += row.flops;
       by_type[static_cast<size_t>(counts_[i].type)] += row.flops;
+      if (is_low_precision(counts_[i].type)) low_precision += row.flops;
       matrix_ns += static_cast<double>(row.time_ns);
       if (const double peak = peak_of(counts_[i]); peak > 0)
         ideal_ns += row.flops / peak * kNsPerSecond;
@@ -211,6 +220,9 @@ FlopResults FlopSums::finish(std::string_view source, int64_t whole_ns, int64_t 
   summary.covered =
       whole_ns > 0 ? static_cast<double>(summary.time_ns) / static_cast<double>(whole_ns) : 0;
   if (ideal_ns > 0) summary.busy_utilisation = ratio(ideal_ns, matrix_ns);
+  // Where the types are not known nothing can be said.
+  if (summary.matrix_flops > by_type[0])
+    summary.low_precision_share = low_precision / summary.matrix_flops;
   const auto most =
       static_cast<DataType>(std::max_element(by_type.begin(), by_type.end()) - by_type.begin());
   summary.peak_data_type = summary.matrix_flops > 0 ? data_type_name(most) : "";

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "analyses/flops/flop_formulas.h"
 #include "analyses/flops/flop_scopes.h"
 #include "analyses/flops/flops.h"
+#include "analyses/steps/step_number.h"
 
 namespace stepscope {
 
@@ -24,15 +26,16 @@ RankPeaks rank_peaks(const StoreReader& store, size_t rank, const std::optional<
 
 class FlopSums {
  public:
-  FlopSums(const StoreReader& store, const RankId& rank, RankPeaks peaks)
-      : store_(store), rank_(rank), peaks_(std::move(peaks)) {}
+  FlopSums(const RankId& rank, std::span<const StepRow> steps, RankPeaks peaks)
+      : rank_(rank), given_steps_(steps), step_number_(steps), peaks_(std::move(peaks)) {}
 
   // A row of the table of operators: its labels, and what one call counts.
   uint32_t add_kind(FlopRow labels, const FlopCount& count);
   const FlopCount& count_of(uint32_t kind) const { return counts_[kind]; }
-  void add_call(uint32_t kind, int64_t step, int64_t time_ns);
+  // `step` is the store's.
+  void add_call(uint32_t kind, int64_t step, int64_t ts_ns, int64_t time_ns);
   // A call whose count is its own, from hardware counters.
-  void add_call(uint32_t kind, int64_t step, int64_t time_ns, double flops);
+  void add_call(uint32_t kind, int64_t step, int64_t ts_ns, int64_t time_ns, double flops);
 
   ScopeTree scopes;
 
@@ -50,8 +53,9 @@ class FlopSums {
   void finish_row(FlopRow& row, const FlopCount& count) const;
   void finish_steps(FlopResults& results, FlopSummaryRow& summary, int64_t span_ns);
 
-  const StoreReader& store_;
   const RankId rank_;
+  const std::span<const StepRow> given_steps_;
+  StepNumber step_number_;
   const RankPeaks peaks_;
   std::vector<FlopRow> rows_;
   std::vector<FlopCount> counts_;

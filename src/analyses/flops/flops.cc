@@ -87,22 +87,23 @@ class HostFlops {
     const std::vector<uint32_t> modules =
         module_scopes(store_, rank_.position, tree_, sums_.scopes);
     size_t at = 0;
-    for_each_row<2>(store_, Table::kOps, rank_.position, {"step", "dur"}, [&](const auto& row) {
-      const size_t op = at++;
-      if (tree_.kind[op] == kNoGroup) return;
-      const uint32_t kind = tree_.kind[op];
-      if (!tree_.has_device_work) add_saturated(whole_ns_, row[1] - tree_.nested_ns[op]);
-      if ((marks_[op] & kCounted) == 0) return;
-      int64_t time_ns = row[1];
-      if (tree_.has_device_work) {
-        time_ns =
-            is_matrix_work(counts_[kind]->kind) ? tree_.device_total_ns[op] : own_device_ns[op];
-        if (time_ns <= 0) return;  // it did its work on the host
-      }
-      sums_.add_call(rows_[kind], row[0], time_ns);
-      const uint32_t scope = modules.empty() ? kind_scopes_[kind] : modules[op];
-      sums_.scopes.add(scope, counts_[kind]->flops);
-    });
+    for_each_row<3>(
+        store_, Table::kOps, rank_.position, {"step", "dur", "ts"}, [&](const auto& row) {
+          const size_t op = at++;
+          if (tree_.kind[op] == kNoGroup) return;
+          const uint32_t kind = tree_.kind[op];
+          if (!tree_.has_device_work) add_saturated(whole_ns_, row[1] - tree_.nested_ns[op]);
+          if ((marks_[op] & kCounted) == 0) return;
+          int64_t time_ns = row[1];
+          if (tree_.has_device_work) {
+            time_ns =
+                is_matrix_work(counts_[kind]->kind) ? tree_.device_total_ns[op] : own_device_ns[op];
+            if (time_ns <= 0) return;  // it did its work on the host
+          }
+          sums_.add_call(rows_[kind], row[0], row[2], time_ns);
+          const uint32_t scope = modules.empty() ? kind_scopes_[kind] : modules[op];
+          sums_.scopes.add(scope, counts_[kind]->flops);
+        });
   }
 
   int64_t whole_ns() const { return whole_ns_; }
@@ -246,6 +247,22 @@ class HostFlops {
   int64_t whole_ns_ = 0;
 };
 
+// Device time of operators that can be matrix work, whether their shapes are known or not.
+int64_t matrix_operator_ns(const StoreReader& store, const OpTree& tree) {
+  std::vector<bool> matrix(tree.kinds.size());
+  for (uint32_t kind = 0; kind < matrix.size(); ++kind)
+    matrix[kind] = may_be_matrix_work(formula_name(store, tree, kind));
+  std::vector<bool> inside(tree.kind.size());  // one of them, or called by one
+  int64_t sum_ns = 0;
+  for (size_t op = 0; op < tree.kind.size(); ++op) {
+    const bool called = tree.caller[op] != kNoOp && inside[tree.caller[op]];
+    const bool own = tree.kind[op] != kNoGroup && matrix[tree.kind[op]];
+    inside[op] = called || own;
+    if (own && !called) add_saturated(sum_ns, tree.device_total_ns[op]);
+  }
+  return sum_ns;
+}
+
 // Computing and copying on the device, and its first start to last end.
 std::pair<int64_t, int64_t> device_work_and_span(const StoreReader& store, size_t rank) {
   int64_t work_ns = 0;
@@ -283,30 +300,33 @@ int64_t host_span(const StoreReader& store, size_t rank) {
 }  // namespace
 
 FlopResults rank_flops(const StoreReader& store, const RankId& rank, const OpTree& tree,
-                       const std::optional<PeakRates>& peaks) {
+                       std::span<const StepRow> steps, const std::optional<PeakRates>& peaks) {
   const RankPeaks rates = rank_peaks(store, rank.position, peaks);
   const auto [device_ns, device_span_ns] = device_work_and_span(store, rank.position);
-  {
-    FlopSums sums(store, rank, rates);
-    if (count_kernel_counters(store, rank, sums))
-      return sums.finish(kFromCounters, device_ns, device_span_ns);
-  }
-  FlopResults from_files = flops_from_files(store, rank);
-  if (!from_files.summaries.empty()) return from_files;
-  {
-    FlopSums sums(store, rank, rates);
-    HostFlops host(store, rank, tree, sums);
+  FlopResults results = [&, device_ns = device_ns, device_span_ns = device_span_ns] {
+    FlopSums counters(rank, steps, rates);
+    if (count_kernel_counters(store, rank, counters))
+      return counters.finish(kFromCounters, device_ns, device_span_ns);
+    FlopResults from_files = flops_from_files(store, rank);
+    if (!from_files.summaries.empty()) return from_files;
+    FlopSums shapes(rank, steps, rates);
+    HostFlops host(store, rank, tree, shapes);
     if (host.estimate()) {
       host.count();
       return tree.has_device_work
-                 ? sums.finish(kFromShapes, device_ns, device_span_ns)
-                 : sums.finish(kFromShapes, host.whole_ns(), host_span(store, rank.position));
+                 ? shapes.finish(kFromShapes, device_ns, device_span_ns)
+                 : shapes.finish(kFromShapes, host.whole_ns(), host_span(store, rank.position));
     }
+    FlopSums tasks(rank, steps, rates);
+    count_kernel_shapes(store, rank, tasks);
+    return tasks.finish(kFromShapes, device_ns, device_span_ns);
+  }();
+  if (tree.has_device_work && !tree.kind.empty() && device_ns > 0) {
+    const double share =
+        static_cast<double>(matrix_operator_ns(store, tree)) / static_cast<double>(device_ns);
+    for (FlopSummaryRow& row : results.summaries) row.matrix_time_share = share;
   }
-  FlopSums sums(store, rank, rates);
-  if (count_kernel_shapes(store, rank, sums))
-    return sums.finish(kFromShapes, device_ns, device_span_ns);
-  return FlopSums(store, rank, rates).finish("none", device_ns, device_span_ns);
+  return results;
 }
 
 }  // namespace stepscope

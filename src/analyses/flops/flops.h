@@ -6,15 +6,17 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "analyses/common/rank_rows.h"
+#include "analyses/common/reason.h"
 #include "analyses/common/result_table.h"
 #include "analyses/flops/device_peaks.h"
 #include "analyses/operators/op_tree.h"
+#include "analyses/steps/step_row.h"
 #include "store/store_reader.h"
 
 namespace stepscope {
@@ -136,6 +138,8 @@ struct FlopSummaryRow {
   std::optional<double> flops_per_step;
   int64_t time_ns = 0;
   double covered = 0;
+  std::optional<double> matrix_time_share;
+  std::optional<double> low_precision_share;
   int64_t span_ns = 0;
   std::optional<double> flops_per_second;
   std::optional<double> mfu;
@@ -160,6 +164,12 @@ inline constexpr Field<FlopSummaryRow> kFlopSummaryFields[] = {
                                     "device time of the operators that were counted"),
     field<&FlopSummaryRow::covered>("covered", Unit::kShare,
                                     "of the device's computing time: has a number of FLOPs"),
+    field<&FlopSummaryRow::matrix_time_share>(
+        "matrix_time_share", Unit::kShare,
+        "of the device's computing time: operators that tensor cores or cubes can do, by name"),
+    field<&FlopSummaryRow::low_precision_share>(
+        "low_precision_share", Unit::kShare,
+        "of matrix_flops: with numbers of 16 bits or fewer; NULL when types are not known"),
     field<&FlopSummaryRow::span_ns>("span_ns", Unit::kNanoseconds,
                                     "sum of the steps; the recording when there are none"),
     field<&FlopSummaryRow::flops_per_second>("flops_per_second", Unit::kFlopsPerSecond,
@@ -186,12 +196,12 @@ struct FlopResults {
   void append(FlopResults&& other);
 };
 
-// `peaks` replaces what is known about the device. `innermost` of the tree is not used.
+// `peaks` replaces what is known about the device.
 FlopResults rank_flops(const StoreReader& store, const RankId& rank, const OpTree& tree,
-                       const std::optional<PeakRates>& peaks);
+                       std::span<const StepRow> steps, const std::optional<PeakRates>& peaks);
 
 // Tables that are empty or incomplete, and why.
-std::vector<std::pair<std::string, std::string>> flop_reasons(const FlopResults& results);
+std::vector<Reason> flop_reasons(const FlopResults& results);
 
 }  // namespace stepscope
 

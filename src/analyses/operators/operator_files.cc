@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "analyses/common/saturated.h"
-#include "analyses/common/source_rows.h"
+#include "analyses/common/source_column.h"
 
 namespace stepscope {
 namespace {

@@ -3,10 +3,9 @@
 #ifndef STEPSCOPE_ANALYSES_OPERATORS_RANK_OPERATORS_H_
 #define STEPSCOPE_ANALYSES_OPERATORS_RANK_OPERATORS_H_
 
-#include <string>
-#include <utility>
 #include <vector>
 
+#include "analyses/common/reason.h"
 #include "analyses/operators/kernels.h"
 #include "analyses/operators/launches.h"
 #include "analyses/operators/operator_history.h"
@@ -26,7 +25,8 @@ struct OperatorResults {
   void append(OperatorResults&& other);
 };
 // From the events; from the input's own summaries where it has no events.
-OperatorResults rank_operators(const StoreReader& store, const RankId& rank, const OpTree& tree);
+OperatorResults rank_operators(const StoreReader& store, const RankId& rank, const OpTree& tree,
+                               std::span<const StepRow> steps);
 
 struct KernelResults {
   std::vector<KernelRow> kernels;
@@ -40,8 +40,8 @@ struct KernelResults {
 KernelResults rank_kernels(const StoreReader& store, const RankId& rank);
 
 // Tables that are empty or incomplete, and why.
-std::vector<std::pair<std::string, std::string>> operator_reasons(const OperatorResults& results);
-std::vector<std::pair<std::string, std::string>> kernel_reasons(const KernelResults& results);
+std::vector<Reason> operator_reasons(const OperatorResults& results);
+std::vector<Reason> kernel_reasons(const KernelResults& results);
 
 // Places in `operators` of those that match what somebody typed, the best first.
 std::vector<size_t> find_operators(const std::vector<OperatorRow>& operators,

@@ -128,9 +128,6 @@ class DbReader {
   std::map<int64_t, StepMark> step_marks_;
 };
 
-// Two 32-bit polynomial hashes of a group's name, as text: how every other file names the group.
-std::string ascend_group_hash(std::string_view name);
-
 // Keeps a table of a database as it is. `table_name` in snake_case.
 int64_t keep_database_table(const SqliteFile& file, const std::string& table,
                             std::string table_name, RankBuilder& rank);

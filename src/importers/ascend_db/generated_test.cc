@@ -235,9 +235,7 @@ TEST(AscendDbGenerated, AnalysisAloneAndTheChoiceOfForm) {
   EXPECT_EQ(found[0].unit, folder.path() + "/x_ascend_pt");
 }
 
-TEST(AscendDbGenerated, GroupHash) {
-  EXPECT_EQ(ascend_group_hash("group_name_5"), "5862276114690318097");
-  EXPECT_EQ(ascend_group_hash("group_name_19"), "3985310405473756128");
+TEST(AscendDbGenerated, SnakeCase) {
   EXPECT_EQ(snake_case("CommAnalyzerTime"), "comm_analyzer_time");
   EXPECT_EQ(snake_case("NEW_TABLE"), "new_table");
 }

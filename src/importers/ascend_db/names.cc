@@ -1,19 +1,9 @@
 // Interned strings, enumerations and lanes of an Ascend database.
+#include "base/hash.h"
 #include "importers/ascend_db/db_reader.h"
 #include "importers/common/ascend_words.h"
 
 namespace stepscope {
-
-std::string ascend_group_hash(std::string_view name) {
-  uint32_t first = 0;
-  uint32_t second = 0;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    first = first * 29 + byte;
-    second = second * 131 + byte;
-  }
-  return std::to_string(static_cast<uint64_t>(first) << 32 | second);
-}
 
 DbReader::DbReader(const SqliteFile& file, bool is_mindspore, const Progress& progress,
                    RankBuilder& rank)
@@ -80,7 +70,7 @@ StringId DbReader::group_name(int64_t id) {
   const std::string_view view = rank_.strings.view(name);
   // Some writers store the hash itself.
   if (view.find_first_not_of("0123456789") == std::string_view::npos) return name;
-  return rank_.strings.intern(ascend_group_hash(view));
+  return rank_.strings.intern(std::to_string(group_name_hash(view)));
 }
 
 TrackId DbReader::host_track(std::string_view process, int64_t global_tid) {

@@ -1,0 +1,60 @@
+// Communication: what each operator and link did, and who kept whom waiting.
+//
+// Ranks are read on their own; then the same operation is found on all recorded ranks by group and
+// number. Where a source gives the transfers and waits of an operator (Ascend from level 1 on),
+// links are measured and waits name the peer they wait for, recorded or not. Where it does not
+// (NCCL, gloo, MindSpore on CPU), waiting is what an operation took longer than on its fastest
+// rank.
+#ifndef STEPSCOPE_ANALYSES_COMMUNICATION_COMMUNICATION_H_
+#define STEPSCOPE_ANALYSES_COMMUNICATION_COMMUNICATION_H_
+
+#include <string>
+#include <vector>
+
+#include "analyses/common/rank_rows.h"
+#include "analyses/communication/communication_rows.h"
+#include "analyses/communication/late_rows.h"
+#include "analyses/communication/rank_communication.h"
+#include "store/store_reader.h"
+
+namespace stepscope {
+
+struct Communication {
+  std::vector<RankCommunication> ranks;  // by position; their operators are in `operators`
+  std::vector<CommunicationOperatorRow> operators;
+  std::vector<size_t> first_operator;  // of each position, and one past the last
+  std::vector<PeerWaitRow> peer_waits;
+  std::vector<CommunicationLinkRow> links;
+  std::vector<CommunicationMatrixRow> matrix;
+  std::vector<CommunicationSumRow> groups;
+  std::vector<CommunicationSumRow> steps;
+  std::vector<CollectiveRow> collectives;
+  std::vector<LateRankRow> late_ranks;
+  std::vector<std::string> reasons;  // what could not be computed, and why
+};
+
+Communication communication(const StoreReader& store, const std::vector<RankId>& ranks,
+                            unsigned threads);
+
+// Parts of it, in the order in which they are computed. Each fills its tables from the operators.
+
+struct MatchCounts {
+  int64_t only_one_rank = 0;  // operations that one recorded rank has
+  int64_t other_counts = 0;   // without numbers, and not equally often on all ranks
+  int64_t apart = 0;          // that do not overlap in time: not the same, or clocks differ
+};
+MatchCounts match_collectives(Communication& result);
+void sum_links(Communication& result);
+void sum_operators(Communication& result);
+void find_late_ranks(const std::vector<RankId>& ranks, Communication& result);
+
+// Links this much below the mean of their sort are slow (MindInsight's rule for clusters).
+inline constexpr double kSlowLinkShare = 0.2;
+// A rank is late when waiting for it takes more than this share of the waiting ranks'
+// communication, and it is more than half of all waiting.
+inline constexpr double kLateRankShare = 0.2;
+inline constexpr double kLateRankOfWaiting = 0.5;
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_ANALYSES_COMMUNICATION_COMMUNICATION_H_

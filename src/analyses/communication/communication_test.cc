@@ -1,0 +1,247 @@
+#include "analyses/communication/communication.h"
+
+#include <gtest/gtest.h>
+
+#include "analyses/communication/process_groups.h"
+#include "analyses/run_analyses.h"
+#include "store/store_writer.h"
+#include "tests/support/rank_making.h"
+#include "tests/support/temporary_folder.h"
+
+namespace stepscope {
+namespace {
+
+using testing::device_track;
+using testing::host_track;
+using testing::slice_of;
+
+// Adds communication to a rank made by hand.
+struct Maker {
+  RankBuilder& rank;
+
+  void operation(TrackId track, std::string_view name, int64_t ts_ns, int64_t dur_ns,
+                 CommunicationDetail detail, std::string_view group = "7") const {
+    detail.level = rank.strings.intern("op");
+    detail.op = rank.strings.intern(name.substr(0, name.find("__")));
+    if (!group.empty()) detail.group = rank.strings.intern(group);
+    SliceRecord slice = slice_of(rank, name, ts_ns, dur_ns, SliceKind::kKernel);
+    KernelDetail kernel;
+    kernel.work_class = WorkClass::kCommunication;
+    kernel.communication = rank.add_communication(detail);
+    slice.detail = rank.add_kernel(kernel);
+    rank.add_slice(track, slice);
+  }
+  void task(TrackId track, std::string_view what, std::string_view whole, int64_t ts_ns,
+            int64_t dur_ns, int64_t peer, int64_t bytes) const {
+    CommunicationDetail detail;
+    detail.level = rank.strings.intern("task");
+    detail.op = rank.strings.intern(what);
+    detail.group = rank.strings.intern("7");
+    detail.of_name = rank.strings.intern(whole);
+    detail.src_rank = 0;
+    detail.dst_rank = peer;
+    if (what == "Notify_Wait") {
+      detail.wait_ns = dur_ns;
+    } else {
+      detail.transit_ns = dur_ns;
+      detail.bytes = bytes;
+      detail.transport = rank.strings.intern("SDMA");
+      detail.link = rank.strings.intern("HCCS");
+    }
+    SliceRecord slice = slice_of(rank, what, ts_ns, dur_ns, SliceKind::kCommunication);
+    slice.detail = rank.add_communication(detail);
+    rank.add_slice(track, slice);
+  }
+};
+
+TrackId plane(RankBuilder& rank, int number) {
+  TrackInfo track;
+  track.kind = TrackKind::kCommunication;
+  track.thread = rank.strings.intern("Plane " + std::to_string(number));
+  track.tid = track.thread;
+  return rank.add_track(track);
+}
+
+CommunicationDetail numbered(int64_t sequence, int64_t bytes = kNull, int64_t group_size = kNull) {
+  CommunicationDetail detail;
+  detail.sequence = sequence;
+  detail.bytes = bytes;
+  detail.group_size = group_size;
+  return detail;
+}
+
+template <class... Fill>
+std::shared_ptr<const StoreReader> store_of(const testing::TemporaryFolder& folder, Fill... fill) {
+  const std::string path = folder.path("run.stepscope");
+  auto writer = StoreWriter::create(path, sizeof...(fill));
+  EXPECT_TRUE(writer.ok());
+  uint32_t position = 0;
+  const auto add = [&](const auto& one) {
+    RankBuilder rank;
+    rank.info.rank = position;
+    one(rank);
+    EXPECT_TRUE((*writer)->add_rank(position++, rank, 1).ok());
+  };
+  (add(fill), ...);
+  EXPECT_TRUE((*writer)->finish("{}").ok());
+  auto store = StoreReader::open(path);
+  EXPECT_TRUE(store.ok());
+  return *store;
+}
+
+TEST(CollectiveKinds, AreReadFromAllSpellings) {
+  EXPECT_EQ(collective_kind("hcom_allReduce__586_0_1"), CollectiveKind::kAllReduce);
+  EXPECT_EQ(collective_kind("hcom_reduceScatter_"), CollectiveKind::kReduceScatter);
+  EXPECT_EQ(collective_kind("ncclDevKernel_ReduceScatter_Sum_bf16"),
+            CollectiveKind::kReduceScatter);
+  EXPECT_EQ(collective_kind("_allgather_base"), CollectiveKind::kAllGather);
+  EXPECT_EQ(collective_kind("ncclKernel_SendRecv"), CollectiveKind::kSendReceive);
+  EXPECT_EQ(collective_kind("hcom_receive__1_2_3"), CollectiveKind::kReceive);
+  EXPECT_EQ(collective_kind("MatMul"), CollectiveKind::kOther);
+}
+
+TEST(CollectiveKinds, BusBandwidthOfNccl) {
+  EXPECT_DOUBLE_EQ(bus_factor(CollectiveKind::kAllReduce, 8), 1.75);
+  EXPECT_DOUBLE_EQ(bus_factor(CollectiveKind::kAllGather, 4), 0.75);
+  EXPECT_DOUBLE_EQ(bus_factor(CollectiveKind::kBroadcast, 4), 1);
+  EXPECT_EQ(operation_bytes(CollectiveKind::kAllGather, 100, 4, false), 400);
+  EXPECT_EQ(operation_bytes(CollectiveKind::kReduceScatter, 100, 4, true), 400);
+  EXPECT_EQ(operation_bytes(CollectiveKind::kReduceScatter, 100, 4, false), 100);
+  EXPECT_EQ(operation_bytes(CollectiveKind::kAllGather, 100, kNull, false), kNull);
+}
+
+TEST(ProcessGroupMembers, OfBothSources) {
+  const ProcessGroups ascend(
+      R"({"parallel_group_info": {"group_name_5": {"global_ranks": [2, 6]}, "odd": 3}})");
+  EXPECT_EQ(ascend.global_rank("5862276114690318097", 1), 6);
+  EXPECT_EQ(ascend.global_rank("5862276114690318097", 2), 2);
+  EXPECT_EQ(ascend.global_rank("unknown", 3), 3);
+  const ProcessGroups kineto(R"({"pg_config": [{"pg_name": "1", "ranks": [0, 4]}, 7]})");
+  EXPECT_EQ(kineto.members("1").size(), 2u);
+  EXPECT_TRUE(ProcessGroups("no json").members("1").empty());
+  EXPECT_TRUE(ProcessGroups("").members("1").empty());
+}
+
+TEST(CommunicationAnalysis, PlanesWaitsAndLateness) {
+  const testing::TemporaryFolder folder;
+  const auto store = store_of(folder, [](RankBuilder& rank) {
+    const Maker make{rank};
+    const TrackId whole = plane(rank, 100);
+    make.operation(whole, "hcom_allReduce__1_0_1", 1000, 1000, numbered(0, 4000));
+    const TrackId first = plane(rank, 0);
+    const TrackId second = plane(rank, 1);
+    make.task(first, "Notify_Wait", "hcom_allReduce__1_0_1", 1000, 100, 1, 0);
+    make.task(first, "Memcpy", "hcom_allReduce__1_0_1", 1100, 200, 1, 2000);
+    make.task(first, "Notify_Wait", "hcom_allReduce__1_0_1", 1300, 50, 1, 0);
+    make.task(second, "Notify_Wait", "hcom_allReduce__1_0_1", 1000, 800, 3, 0);
+    make.task(second, "Memcpy", "hcom_allReduce__1_0_1", 1800, 200, 3, 1000);
+  });
+  RunAnalyses run(store, {});
+  const Communication& result = run.communication();
+  ASSERT_EQ(result.operators.size(), 1u);
+  const CommunicationOperatorRow& row = result.operators[0];
+  EXPECT_EQ(row.transit_ns, 200);
+  EXPECT_EQ(row.wait_ns, 150);
+  EXPECT_EQ(row.synchronization_ns, 100);
+  EXPECT_EQ(row.idle_ns, 650);
+  EXPECT_EQ(row.moving_ns, 400);   // 1100..1300 and 1800..2000
+  EXPECT_EQ(row.blocked_ns, 600);  // 1000..1100 and 1300..1800
+  EXPECT_EQ(row.late_peer, 3);
+  EXPECT_EQ(row.late_peer_wait_ns, 800);
+  EXPECT_EQ(row.transfer_bytes, 3000);
+  EXPECT_DOUBLE_EQ(row.transfer_bandwidth, 3000e9 / 400);
+  EXPECT_EQ(row.group_size, 4);
+  ASSERT_EQ(result.late_ranks.size(), 1u);
+  EXPECT_EQ(result.late_ranks[0].rank, 3);
+  EXPECT_TRUE(result.late_ranks[0].late);
+  EXPECT_FALSE(result.late_ranks[0].recorded);
+  // 10 bytes/ns against 5: mean 7.5, a third below.
+  ASSERT_EQ(result.matrix.size(), 2u);
+  EXPECT_FALSE(result.matrix[0].slow);
+  EXPECT_TRUE(result.matrix[1].slow);
+  EXPECT_NEAR(result.matrix[1].below_mean, 1.0 / 3, 1e-12);
+  const auto reasons = run.reasons("communication_operators");
+  ASSERT_EQ(reasons.size(), 1u);
+  EXPECT_NE(reasons[0].why.find("one rank only"), std::string::npos);
+}
+
+TEST(CommunicationAnalysis, MatchesByNumberAndNamesTheLastRank) {
+  const testing::TemporaryFolder folder;
+  const auto rank_of = [](int64_t late_ns) {
+    return [late_ns](RankBuilder& rank) {
+      const Maker make{rank};
+      const TrackId stream = device_track(rank, 0, 7);
+      make.operation(stream, "ncclDevKernel_AllReduce", 1000 + late_ns, 1000 - late_ns,
+                     numbered(4, 1000, 3));
+      // Recorded on this rank, in another order than on the others.
+      make.operation(stream, "ncclDevKernel_AllReduce", 3000, 100 + late_ns, numbered(5, 1000, 3));
+    };
+  };
+  const auto store = store_of(folder, rank_of(0), rank_of(700), rank_of(100));
+  RunAnalyses run(store, {});
+  const Communication& result = run.communication();
+  ASSERT_EQ(result.collectives.size(), 2u);
+  const CollectiveRow& first = result.collectives[0];
+  EXPECT_EQ(first.sequence, 4);
+  EXPECT_EQ(first.ranks, 3);
+  EXPECT_EQ(first.first_rank, 0);
+  EXPECT_EQ(first.last_rank, 1);
+  EXPECT_EQ(first.start_spread_ns, 700);
+  EXPECT_EQ(first.end_spread_ns, 0);
+  EXPECT_EQ(first.transmit_ns, 300);
+  EXPECT_EQ(first.wait_ns, 700 + 600);
+  EXPECT_DOUBLE_EQ(first.algorithm_bandwidth, 1000e9 / 300);
+  EXPECT_DOUBLE_EQ(first.bus_bandwidth, 1000e9 / 300 * 2 * 2 / 3);
+  EXPECT_EQ(result.operators[0].peer_wait_ns, 700);
+  EXPECT_EQ(result.operators[0].last_rank, 1);
+  const auto& ranks = run.rank_comparison();
+  EXPECT_TRUE(ranks[1].slow);
+  EXPECT_FALSE(ranks[0].slow);
+  EXPECT_FALSE(ranks[2].slow);
+  EXPECT_EQ(ranks[1].caused_wait_ns, 1300);
+}
+
+TEST(CommunicationAnalysis, OperationsWithoutNumbersMatchByOrderOnlyWhereThatHolds) {
+  const testing::TemporaryFolder folder;
+  const auto rank_of = [](int count, int64_t shift_ns) {
+    return [count, shift_ns](RankBuilder& rank) {
+      const Maker make{rank};
+      const TrackId stream = device_track(rank, 0, 7);
+      for (int i = 0; i < count; ++i)
+        make.operation(stream, "AllReduce", 1000 * i + shift_ns, 500, {}, "");
+      make.operation(stream, "AllGather", 50'000 + shift_ns, 100, {}, "");
+    };
+  };
+  const auto even = store_of(folder, rank_of(3, 0), rank_of(3, 50));
+  RunAnalyses matched(even, {});
+  EXPECT_EQ(matched.communication().collectives.size(), 4u);
+  EXPECT_EQ(matched.communication().collectives[0].last_rank, 1);
+
+  const testing::TemporaryFolder other;
+  const auto odd = store_of(other, rank_of(3, 0), rank_of(2, 600));
+  RunAnalyses unmatched(odd, {});
+  EXPECT_TRUE(unmatched.communication().collectives.empty());
+  std::string said;
+  for (const Reason& reason : unmatched.reasons("communication_collectives")) said += reason.why;
+  EXPECT_NE(said.find("5 operations have no numbers"), std::string::npos) << said;
+  EXPECT_NE(said.find("2 operations with the same name and number do not overlap"),
+            std::string::npos)
+      << said;
+}
+
+TEST(CommunicationAnalysis, AllTablesOfARunWithoutCommunication) {
+  const testing::TemporaryFolder folder;
+  const auto store = store_of(folder, [](RankBuilder& rank) { host_track(rank, "main"); });
+  RunAnalyses run(store, {});
+  for (const ResultTable& described : RunAnalyses::descriptions()) {
+    const std::string_view name = described.name();
+    const auto table = run.table(name);
+    ASSERT_TRUE(table.ok());
+    if (!name.starts_with("communication")) continue;
+    EXPECT_EQ(table->rows(), 0u) << name;
+    EXPECT_FALSE(run.reasons(name).empty()) << name;
+  }
+}
+
+}  // namespace
+}  // namespace stepscope

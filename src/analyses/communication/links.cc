@@ -1,0 +1,86 @@
+// Links between ranks: sums per rank and step, the matrix of the job, and which links are slow.
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "analyses/communication/communication.h"
+
+namespace stepscope {
+namespace {
+
+// Ascend's own bounds for a packet that uses its link well.
+constexpr int64_t kLargePacketBytes = 32'000'000;
+constexpr int64_t kLargeRdmaPacketBytes = 500'000;
+
+bool is_large(const CommunicationTransferRow& transfer) {
+  return transfer.packet_bytes >
+         (transfer.transport == "RDMA" ? kLargeRdmaPacketBytes : kLargePacketBytes);
+}
+
+using Sort = std::pair<std::string_view, std::string_view>;  // transport and link type
+
+void compare_links(std::vector<CommunicationMatrixRow>& matrix) {
+  std::map<Sort, std::pair<double, int64_t>> sums;
+  for (const CommunicationMatrixRow& row : matrix) {
+    if (row.src_rank == row.dst_rank || !(row.bandwidth > 0)) continue;
+    auto& [sum, count] = sums[{row.transport, row.link}];
+    sum += row.bandwidth;
+    ++count;
+  }
+  for (CommunicationMatrixRow& row : matrix) {
+    if (row.src_rank == row.dst_rank || !(row.bandwidth > 0)) continue;
+    const auto& [sum, count] = sums[{row.transport, row.link}];
+    row.mean_bandwidth = sum / static_cast<double>(count);
+    row.below_mean = (row.mean_bandwidth - row.bandwidth) / row.mean_bandwidth;
+    row.slow = row.below_mean > kSlowLinkShare;
+  }
+}
+
+}  // namespace
+
+void sum_links(Communication& result) {
+  using MatrixKey = std::tuple<int64_t, int64_t, std::string_view, std::string_view>;
+  std::map<MatrixKey, CommunicationMatrixRow> matrix;
+  for (size_t position = 0; position < result.ranks.size(); ++position) {
+    using LinkKey =
+        std::tuple<int64_t, std::string_view, int64_t, int64_t, std::string_view, std::string_view>;
+    struct Sum {
+      CommunicationLinkRow row;
+      int64_t large = 0;
+    };
+    std::map<LinkKey, Sum> links;
+    for (const CommunicationTransferRow& transfer : result.ranks[position].transfers) {
+      const CommunicationOperatorRow& operation =
+          result.operators[result.first_operator[position] + transfer.operation];
+      const int64_t bytes = transfer.packet_bytes * transfer.packets;
+      Sum& sum = links[{operation.step, operation.group, transfer.src_rank, transfer.dst_rank,
+                        transfer.transport, transfer.link}];
+      sum.row.rank = operation.rank;
+      sum.row.window = operation.window;
+      sum.row.packets += transfer.packets;
+      sum.row.bytes += bytes;
+      sum.row.time_ns += transfer.time_ns;
+      if (is_large(transfer)) sum.large += transfer.packets;
+      CommunicationMatrixRow& cell =
+          matrix[{transfer.src_rank, transfer.dst_rank, transfer.transport, transfer.link}];
+      cell.packets += transfer.packets;
+      cell.bytes += bytes;
+      cell.time_ns += transfer.time_ns;
+    }
+    for (auto& [key, sum] : links) {
+      CommunicationLinkRow& row = sum.row;
+      std::tie(row.step, row.group, row.src_rank, row.dst_rank, row.transport, row.link) = key;
+      row.bandwidth = bytes_per_second(row.bytes, row.time_ns);
+      row.large_packet_share = static_cast<double>(sum.large) / static_cast<double>(row.packets);
+      result.links.push_back(row);
+    }
+  }
+  for (auto& [key, row] : matrix) {
+    std::tie(row.src_rank, row.dst_rank, row.transport, row.link) = key;
+    row.bandwidth = bytes_per_second(row.bytes, row.time_ns);
+    result.matrix.push_back(row);
+  }
+  compare_links(result.matrix);
+}
+
+}  // namespace stepscope

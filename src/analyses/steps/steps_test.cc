@@ -1,0 +1,117 @@
+#include "analyses/steps/steps.h"
+
+#include <gtest/gtest.h>
+
+#include "analyses/run_analyses.h"
+#include "tests/support/imported_run.h"
+#include "tests/support/training_rank.h"
+
+namespace stepscope {
+namespace {
+
+using testing::kTrainingStart;
+using testing::TrainingRank;
+
+TEST(Steps, WorkEndsAStepAndBeginsTheNext) {
+  TrainingRank rank;
+  const TrackId thread = rank.thread("main");
+  const TrackId stream = rank.stream(0, 7);
+  // Work that was launched before the first step; work of step 1 that ends in step 2.
+  rank.launch(thread, 10, 20, stream, {"earlier", 50, 130});
+  rank.step(thread, 1, 100, 200);
+  rank.launch(thread, 110, 115, stream, {"first", 140, 260});
+  rank.step(thread, 2, 205, 300);
+  rank.launch(thread, 210, 215, stream, {"second", 260, 280});
+  rank.step(thread, 3, 300, 400);
+  RunAnalyses run(rank.finish(), {});
+  const auto steps = run.steps(0);
+  ASSERT_EQ(steps.size(), 3u);
+  EXPECT_EQ(steps[0].work_start_ns, kTrainingStart + 130);
+  EXPECT_EQ(steps[0].work_end_ns(), kTrainingStart + 260);
+  EXPECT_EQ(steps[0].gap_ns, kNull);
+  EXPECT_EQ(steps[1].gap_ns, 5);
+  EXPECT_EQ(steps[1].work_start_ns, kTrainingStart + 260);
+  EXPECT_EQ(steps[1].work_end_ns(), kTrainingStart + 300);
+  EXPECT_EQ(steps[1].device_events, 1);
+  EXPECT_TRUE(steps[1].complete);
+  EXPECT_FALSE(steps[2].complete);  // the others launched work
+  EXPECT_EQ(steps[2].source, "marked");
+  EXPECT_TRUE(run.reasons("steps").empty());
+  EXPECT_EQ(steps_to_average(steps), std::vector<size_t>{1});
+}
+
+TEST(Steps, AreInferredWhereNothingIsMarked) {
+  TrainingRank rank;
+  const TrackId thread = rank.thread("main");
+  for (int64_t step = 0; step < 3; ++step) {
+    for (int64_t op = 0; op < 6; ++op) {
+      const int64_t start = 1000 * step + 100 * op;
+      rank.op(thread, "op" + std::to_string(op), start, start + 50);
+      rank.op(thread, "inner", start + 10, start + 20);
+    }
+  }
+  RunAnalyses run(rank.finish(), {});
+  const auto& steps = run.steps();
+  ASSERT_EQ(steps.size(), 3u);
+  for (int64_t step = 0; step < 3; ++step) {
+    EXPECT_EQ(steps[static_cast<size_t>(step)].step, step + 1);
+    EXPECT_EQ(steps[static_cast<size_t>(step)].start_ns, kTrainingStart + 1000 * step);
+    EXPECT_EQ(steps[static_cast<size_t>(step)].source, "inferred");
+  }
+  EXPECT_EQ(steps[2].end_ns(), kTrainingStart + 2550);
+  ASSERT_EQ(run.reasons("steps").size(), 1u);
+  EXPECT_NE(run.reasons("steps")[0].why.find("inferred"), std::string::npos);
+}
+
+TEST(Steps, AReasonWhereNothingRepeats) {
+  TrainingRank rank;
+  const TrackId thread = rank.thread("main");
+  for (int64_t op = 0; op < 20; ++op)
+    rank.op(thread, "op" + std::to_string(op), 100 * op, 100 * op + 50);
+  RunAnalyses run(rank.finish(), {});
+  EXPECT_TRUE(run.steps().empty());
+  EXPECT_TRUE(run.steps(0).empty());
+  ASSERT_EQ(run.reasons("steps").size(), 1u);
+  EXPECT_NE(run.reasons("steps")[0].why.find("mark steps"), std::string::npos);
+}
+
+// Windows of MindSpore on the CPU mark no steps; truth.json of the recordings has the wall times.
+TEST(Steps, InferredOnMindSporeAgreeWithTheProgram) {
+  STEPSCOPE_NEEDS_SHARED_DATA();
+  struct Case {
+    const char* folder;
+    size_t ranks;
+    std::vector<int64_t> operators_of_a_step;  // by rank or window
+    std::vector<size_t> steps;
+  };
+  const Case cases[] = {{"a_pynative_lenet", 1, {107}, {4}},
+                        {"b_graph_lenet", 1, {43}, {12}},
+                        {"c_repeat_mlp", 3, {90, 90, 90}, {3, 3, 3}},
+                        {"g_env", 1, {90}, {6}},
+                        {"h_data_parallel", 2, {102, 102}, {4, 4}}};
+  for (const Case& test : cases) {
+    SCOPED_TRACE(test.folder);
+    const testing::ImportedRun imported(testing::shared_data() + "/mindspore_cpu/" + test.folder);
+    ASSERT_TRUE(imported.ok()) << imported.error();
+    RunAnalyses run(imported.shared_store(), {});
+    ASSERT_EQ(run.ranks().size(), test.ranks);
+    for (size_t rank = 0; rank < test.ranks; ++rank) {
+      const auto steps = run.steps(rank);
+      ASSERT_EQ(steps.size(), test.steps[rank]);
+      std::vector<int64_t> operators(steps.size());
+      StepOfMoment finder(steps);
+      for_each_row<1>(run.store(), Table::kOps, rank, {"ts"}, [&](const auto& row) {
+        const size_t step = finder.find(row[0]);
+        ASSERT_NE(step, StepOfMoment::kNone);
+        ++operators[step];
+      });
+      for (size_t step = 0; step < steps.size(); ++step) {
+        EXPECT_EQ(operators[step], test.operators_of_a_step[rank]);
+        EXPECT_TRUE(steps[step].complete);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stepscope

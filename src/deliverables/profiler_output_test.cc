@@ -1,0 +1,288 @@
+// The files of ASCEND_PROFILER_OUTPUT, from a store made by hand and from real recordings, whose
+// own files are the expectation.
+#include "deliverables/profiler_output.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/decimal.h"
+#include "tests/support/csv_rows.h"
+#include "tests/support/imported_run.h"
+#include "tests/support/sample_store.h"
+
+namespace stepscope {
+namespace {
+
+using nlohmann::json;
+using testing::read_csv;
+using Csv = testing::CsvRows;
+
+std::string content(const std::string& path) {
+  std::ifstream stream(path);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+double number(const std::string& text) { return std::stod(text); }
+
+TEST(ProfilerOutput, OfASmallStore) {
+  const testing::TemporaryFolder folder;
+  auto store = StoreReader::open(testing::write_sample_store(folder, 1));
+  ASSERT_TRUE(store.ok());
+  RunAnalyses run(*store, {});
+  const std::string out = folder.path("out");
+  // Named by an earlier call's marker: removed. Of somebody else: kept.
+  std::filesystem::create_directories(out);
+  std::ofstream(out + "/" + std::string(kOutputMarker))
+      << R"({"files": ["old.csv", "../outside", 7]})";
+  std::ofstream(out + "/old.csv") << "a";
+  std::ofstream(out + "/notes.txt") << "mine";
+  std::ofstream(folder.path("outside")) << "b";
+  const auto written = write_profiler_output(run, run.ranks()[0], out, {});
+  ASSERT_TRUE(written.ok()) << written.error().message();
+  EXPECT_TRUE(std::filesystem::exists(out + "/notes.txt"));
+  EXPECT_TRUE(std::filesystem::exists(folder.path("outside")));
+  EXPECT_FALSE(std::filesystem::exists(out + "/old.csv"));
+
+  const json events = json::parse(content(out + "/trace_view.json"));
+  ASSERT_TRUE(events.is_array());
+  bool step = false;
+  bool computing = false;
+  for (const json& event : events) {
+    if (event["ph"] != "X") continue;
+    EXPECT_TRUE(event["ts"].is_string());
+    step |= event["name"] == "ProfilerStep#7" && event["ts"] == "1700000000000000.000" &&
+            event["dur"] == "10.000";
+    computing |= event["name"] == "Computing" && event["dur"] == "3.200";
+  }
+  EXPECT_TRUE(step);
+  EXPECT_TRUE(computing);
+
+  const Csv kernels = read_csv(out + "/kernel_details.csv");
+  ASSERT_EQ(kernels.rows.size(), 2u);
+  EXPECT_EQ(kernels.rows[0].at("Name"), "gemm_kernel");
+  EXPECT_EQ(kernels.rows[0].at("Duration(us)"), "1.500");
+  EXPECT_EQ(kernels.rows[0].at("Accelerator Core"), "CUDA");
+  EXPECT_EQ(kernels.rows[0].at("Stream ID"), "7");
+  EXPECT_EQ(kernels.rows[0].at("Block Dim"), "1");
+  EXPECT_EQ(kernels.rows[0].at("Step ID"), "7");
+  const Csv api = read_csv(out + "/api_statistic.csv");
+  ASSERT_EQ(api.rows.size(), 1u);
+  EXPECT_EQ(api.rows[0].at("API Name"), "cudaLaunchKernel");
+  EXPECT_EQ(api.rows[0].at("Count"), "2");
+  EXPECT_EQ(api.rows[0].at("Variance"), "0");
+  const Csv memory = read_csv(out + "/operator_memory.csv");
+  ASSERT_EQ(memory.rows.size(), 1u);
+  EXPECT_EQ(memory.rows[0].at("Size(KB)"), "0.5");
+  EXPECT_EQ(memory.rows[0].at("Duration(us)"), "3.100");
+  EXPECT_EQ(memory.rows[0].at("Device Type"), "CUDA:0");
+
+  bool says_why = false;
+  for (const OmittedFile& file : written->omitted)
+    says_why |= file.name == "l2_cache.csv" && file.why == "record with l2_cache";
+  EXPECT_TRUE(says_why);
+}
+
+TEST(ProfilerOutput, ChosenStepsAndCancelling) {
+  const testing::TemporaryFolder folder;
+  auto store = StoreReader::open(testing::write_sample_store(folder, 1));
+  ASSERT_TRUE(store.ok());
+  RunAnalyses run(*store, {});
+  ProfilerOutputOptions options;
+  options.steps = {8};
+  const auto none = write_profiler_output(run, run.ranks()[0], folder.path("none"), options);
+  ASSERT_TRUE(none.ok());
+  EXPECT_EQ(std::find(none->files.begin(), none->files.end(), "kernel_details.csv"),
+            none->files.end());
+  EXPECT_EQ(content(folder.path("none") + "/trace_view.json").find("gemm_kernel"),
+            std::string::npos);
+  Progress progress;
+  progress.cancel();
+  options.progress = &progress;
+  const auto stopped = write_profiler_output(run, run.ranks()[0], folder.path("stopped"), options);
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_EQ(stopped.error().code, ErrorCode::kCancelled);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path("stopped")));
+}
+
+// A real recording, analysed into a folder, beside the files that came with it.
+class RealOutput : public ::testing::Test {
+ protected:
+  bool analyse(const std::string& inside, size_t position = 0) {
+    if (testing::shared_data().empty()) return false;
+    run_ = std::make_unique<testing::ImportedRun>(testing::shared_data() + "/" + inside);
+    EXPECT_TRUE(run_->ok()) << run_->error();
+    if (!run_->ok()) return true;
+    store_ = std::shared_ptr<const StoreReader>(&run_->store(), [](const StoreReader*) {});
+    RunAnalyses analyses(store_, {});
+    auto output = write_profiler_output(analyses, analyses.ranks()[position], out(), {});
+    EXPECT_TRUE(output.ok()) << output.error().message();
+    if (output.ok()) output_ = *output;
+    return true;
+  }
+  std::string out() const { return folder_.path("out"); }
+  std::string shipped(const std::string& file) const {
+    return testing::shared_data() +
+           "/ascend/msinsight/text/level1/rank0_ascend_pt/ASCEND_PROFILER_OUTPUT/" + file;
+  }
+
+  testing::TemporaryFolder folder_;
+  std::unique_ptr<testing::ImportedRun> run_;
+  std::shared_ptr<const StoreReader> store_;
+  ProfilerOutput output_;
+};
+
+TEST_F(RealOutput, KernelDetailsEqualTheShippedFile) {
+  if (!analyse("ascend/msinsight/text/level1")) GTEST_SKIP() << "needs ../shared/data";
+  const Csv ours = read_csv(out() + "/kernel_details.csv");
+  const Csv theirs = read_csv(shipped("kernel_details.csv"));
+  ASSERT_EQ(ours.rows.size(), theirs.rows.size());
+  ASSERT_EQ(ours.header.size(), theirs.header.size());
+  for (size_t i = 1; i < theirs.header.size(); ++i) EXPECT_EQ(ours.header[i], theirs.header[i]);
+  for (size_t i = 0; i < ours.rows.size(); ++i) {
+    for (const std::string& column : theirs.header) {
+      const std::string& expected = theirs.rows[i].at(column);
+      const std::string& got = ours.rows[i].at(column == "Step Id" ? "Step ID" : column);
+      if (column.find("Time(us)") != std::string::npos || column == "Duration(us)") {
+        // The timeline has fractions of ns; the table cuts them.
+        EXPECT_NEAR(number(got), number(expected), 0.0011) << i << " " << column;
+      } else if (column == "Accelerator Core" && expected == "HCCL") {
+        EXPECT_EQ(got, "HCCL");
+      } else if (got != expected) {
+        char* end = nullptr;
+        EXPECT_DOUBLE_EQ(std::strtod(got.c_str(), &end), std::strtod(expected.c_str(), nullptr))
+            << i << " " << column << ": " << got << ", not " << expected;
+        EXPECT_NE(end, got.c_str()) << i << " " << column << ": " << got << ", not " << expected;
+      }
+    }
+  }
+}
+
+TEST_F(RealOutput, StatisticsEqualTheShippedFiles) {
+  if (!analyse("ascend/msinsight/text/level1")) GTEST_SKIP() << "needs ../shared/data";
+  const auto compare = [&](const std::string& file, const std::vector<std::string>& keys,
+                           const std::map<std::string, double>& tolerances) {
+    const Csv ours = read_csv(out() + "/" + file);
+    const Csv theirs = read_csv(shipped(file));
+    EXPECT_EQ(ours.rows.size(), theirs.rows.size()) << file;
+    const auto key_of = [&](const auto& row) {
+      std::string key;
+      for (const std::string& name : keys) key += row.at(name) + "|";
+      return key;
+    };
+    std::map<std::string, std::map<std::string, std::string>> by_key;
+    for (const auto& row : ours.rows) by_key[key_of(row)] = row;
+    for (const auto& row : theirs.rows) {
+      ASSERT_TRUE(by_key.contains(key_of(row))) << file << " " << key_of(row);
+      const auto& own = by_key[key_of(row)];
+      for (const auto& [column, tolerance] : tolerances) {
+        EXPECT_NEAR(number(own.at(column)), number(row.at(column)), tolerance)
+            << file << " " << key_of(row) << column;
+      }
+    }
+  };
+  compare("op_statistic.csv", {"OP Type", "Core Type"},
+          {{"Count", 0},
+           {"Total Time(us)", 0.06},
+           {"Min Time(us)", 0.0011},
+           {"Avg Time(us)", 0.0011},
+           {"Max Time(us)", 0.0011},
+           {"Ratio(%)", 0.0011}});
+  compare("api_statistic.csv", {"Level", "API Name"},
+          {{"Count", 0},
+           {"Time(us)", 0.001},
+           {"Min(us)", 0.001},
+           {"Avg(us)", 0.0011},
+           {"Max(us)", 0.001},
+           {"Variance", 0.0011}});
+}
+
+// Numbers of two trees of the same form, within a tolerance.
+void expect_same(const json& ours, const json& theirs, double tolerance, const std::string& place) {
+  if (theirs.is_object()) {
+    ASSERT_TRUE(ours.is_object()) << place;
+    EXPECT_EQ(ours.size(), theirs.size()) << place;
+    for (const auto& [key, value] : theirs.items()) {
+      ASSERT_TRUE(ours.contains(key)) << place << "/" << key;
+      if (key == "Start Timestamp(us)") {
+        EXPECT_NEAR(ours[key].get<double>(), value.get<double>(), 1) << place;
+      } else {
+        expect_same(ours[key], value, tolerance, place + "/" + key);
+      }
+    }
+  } else if (theirs.is_array()) {
+    ASSERT_EQ(ours.size(), theirs.size()) << place;
+    for (size_t i = 0; i < theirs.size(); ++i) expect_same(ours[i], theirs[i], tolerance, place);
+  } else if (theirs.is_number()) {
+    const double expected = theirs.get<double>();
+    EXPECT_NEAR(ours.get<double>(), expected, std::max(tolerance, std::abs(expected) * 1e-4))
+        << place;
+  } else {
+    EXPECT_EQ(ours, theirs) << place;
+  }
+}
+
+TEST_F(RealOutput, CommunicationEqualsTheShippedFiles) {
+  if (!analyse("ascend/msinsight/text/level1")) GTEST_SKIP() << "needs ../shared/data";
+  for (const char* file : {"communication.json", "communication_matrix.json"}) {
+    const json ours = json::parse(content(out() + "/" + file));
+    const json theirs = json::parse(content(shipped(file)));
+    expect_same(ours, theirs, 0.0002, file);
+  }
+}
+
+TEST_F(RealOutput, IsReadAgainAsTheSameRecording) {
+  if (!analyse("ascend/msinsight/text/level1")) GTEST_SKIP() << "needs ../shared/data";
+  const testing::ImportedRun again(out());
+  ASSERT_TRUE(again.ok()) << again.error();
+  const auto first = device_intervals(*store_, 0);
+  const auto second = device_intervals(again.store(), 0);
+  ASSERT_EQ(second.size(), 1u);
+  EXPECT_EQ(first[0].compute, second[0].compute);
+  EXPECT_EQ(first[0].communication, second[0].communication);
+  EXPECT_EQ(first[0].events, second[0].events);
+  for (const Table table :
+       {Table::kOps, Table::kKernels, Table::kCommunications, Table::kSteps, Table::kCounters}) {
+    EXPECT_EQ(again.store().rows(table, 0), store_->rows(table, 0)) << table_spec(table).name;
+  }
+  for (const std::string file :
+       {"memory_record", "operator_memory", "l2_cache", "npu_module_mem", "operator_details"}) {
+    const Csv ours = read_csv(out() + "/" + file + ".csv");
+    const Csv theirs = read_csv(shipped(file + ".csv"));
+    EXPECT_EQ(ours.header, theirs.header) << file;
+    EXPECT_EQ(ours.rows.size(), theirs.rows.size()) << file;
+  }
+}
+
+TEST_F(RealOutput, MindSporeOnCpu) {
+  if (!analyse("mindspore_cpu/b_graph_lenet")) GTEST_SKIP() << "needs ../shared/data";
+  std::string file;
+  const std::string folder = testing::shared_data() + "/mindspore_cpu/b_graph_lenet";
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().filename() == "trace_view.json") file = entry.path().string();
+  }
+  const auto operators = [](const json& events, int64_t late_ns) {
+    std::multimap<std::string, std::pair<int64_t, std::string>> found;
+    for (const json& event : events) {
+      if (event["ph"] != "X" || event["pid"] != 2) continue;
+      found.insert({event["name"],
+                    {*parse_us_as_ns(event["ts"].get<std::string>()) - late_ns, event["dur"]}});
+    }
+    return found;
+  };
+  const auto ours = operators(json::parse(content(out() + "/trace_view.json")), 0);
+  const auto theirs = operators(json::parse(content(file)), 37);
+  EXPECT_GT(ours.size(), 100u);
+  EXPECT_EQ(ours.size(), theirs.size());
+}
+
+}  // namespace
+}  // namespace stepscope
