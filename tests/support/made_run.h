@@ -34,7 +34,9 @@ class MadeRun {
     if (!status.ok()) FAIL() << status.error().message();
     auto store = StoreReader::open(path);
     ASSERT_TRUE(store.ok());
-    analyses_.emplace(*store, AnalysisOptions{1});
+    AnalysisOptions options;
+    options.threads = 1;
+    analyses_.emplace(*store, options);
   }
 
   TemporaryFolder folder_;
