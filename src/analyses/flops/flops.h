@@ -163,10 +163,10 @@ inline constexpr Field<FlopSummaryRow> kFlopSummaryFields[] = {
     field<&FlopSummaryRow::time_ns>("time_ns", Unit::kNanoseconds,
                                     "device time of the operators that were counted"),
     field<&FlopSummaryRow::covered>("covered", Unit::kShare,
-                                    "of the device's computing time: has a number of FLOPs"),
+                                    "of the device's time in computing and copies: has a number of FLOPs"),
     field<&FlopSummaryRow::matrix_time_share>(
         "matrix_time_share", Unit::kShare,
-        "of the device's computing time: operators that tensor cores or cubes can do, by name"),
+        "of the same time: operators that tensor cores or cubes can do, by name"),
     field<&FlopSummaryRow::low_precision_share>(
         "low_precision_share", Unit::kShare,
         "of matrix_flops: with numbers of 16 bits or fewer; NULL when types are not known"),
