@@ -162,8 +162,9 @@ inline constexpr Field<FlopSummaryRow> kFlopSummaryFields[] = {
                                            "matrix_flops of these steps / steps"),
     field<&FlopSummaryRow::time_ns>("time_ns", Unit::kNanoseconds,
                                     "device time of the operators that were counted"),
-    field<&FlopSummaryRow::covered>("covered", Unit::kShare,
-                                    "of the device's time in computing and copies: has a number of FLOPs"),
+    field<&FlopSummaryRow::covered>(
+        "covered", Unit::kShare,
+        "of the device's time in computing and copies: has a number of FLOPs"),
     field<&FlopSummaryRow::matrix_time_share>(
         "matrix_time_share", Unit::kShare,
         "of the same time: operators that tensor cores or cubes can do, by name"),
