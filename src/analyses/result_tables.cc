@@ -67,6 +67,15 @@ constexpr NamedTable kTables[] = {
         "device_time", "Where the time of each device went."),
     named<kDeviceUseFields, [](RunAnalyses& run) -> const auto& { return run.kernels().devices; }>(
         "device_use", "How well the kernels of each device use it."),
+    named<kFlopFields, [](RunAnalyses& run) -> const auto& { return run.flops().operators; }>(
+        "flops", "FLOPs, rates and roofline of operators."),
+    named<kFlopScopeFields, [](RunAnalyses& run) -> const auto& { return run.flops().scopes; }>(
+        "flops_scopes", "FLOPs in the tree of modules or scopes."),
+    named<kFlopStepFields, [](RunAnalyses& run) -> const auto& { return run.flops().steps; }>(
+        "flops_steps", "FLOPs and model FLOPs utilisation of steps."),
+    named<kFlopSummaryFields,
+          [](RunAnalyses& run) -> const auto& { return run.flops().summaries; }>(
+        "flops_summary", "FLOPs of the model and how well the device is used."),
     named<kKernelVariantFields,
           [](RunAnalyses& run) -> const auto& { return run.kernels().variants; }>(
         "kernel_variants", "Device work by name, operator and launch configuration."),

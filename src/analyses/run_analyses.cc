@@ -76,7 +76,9 @@ struct RunAnalyses::Results {
   Once<std::vector<MemoryPoint>> memory_curve;
   Once<std::vector<MemoryOperatorRow>> memory_operators;
   Once<PipelineResult> pipeline;
-  Once<OperatorResults> operators;
+  std::once_flag operators_walked;
+  OperatorResults operators;
+  FlopResults flops;
   Once<KernelResults> kernels;
   Once<Communication> communication;
   Once<std::vector<RankComparisonRow>> rank_comparison;
@@ -305,41 +307,43 @@ const PipelineResult& RunAnalyses::pipeline() {
   });
 }
 
-const OperatorResults& RunAnalyses::operators() {
-  return results_->operators.get([&] {
-    std::vector<OperatorResults> ranks(ranks_.size());
-    parallel_for(ranks_.size(), options_.threads, [&](size_t i) {
-      ranks[i] = rank_operators(*store_, ranks_[i], build_op_tree(*store_, ranks_[i].position));
+void RunAnalyses::walk_operators() {
+  std::call_once(results_->operators_walked, [&] {
+    steps();
+    std::vector<OperatorResults> operators(ranks_.size());
+    std::vector<FlopResults> flops(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads, [&](size_t rank) {
+      const OpTree tree = build_op_tree(*store_, rank);
+      operators[rank] = rank_operators(*store_, ranks_[rank], tree, steps(rank));
+      flops[rank] = rank_flops(*store_, ranks_[rank], tree, steps(rank), options_.peaks);
     });
-    OperatorResults all;
-    for (OperatorResults& rank : ranks) all.append(std::move(rank));
-    if (all.operators.empty()) {
-      for (const char* table : {"operators", "operator_shapes", "operator_steps"})
-        results_->add_reason(table,
-                             "no operators: record the CPU too (torch: ProfilerActivity.CPU; "
-                             "MindSpore: profiler_level Level1)");
+    for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+      results_->operators.append(std::move(operators[rank]));
+      results_->flops.append(std::move(flops[rank]));
     }
-    if (all.types.empty())
-      results_->add_reason("operator_types", "neither operators nor device work were recorded");
-    return all;
+    results_->add_reasons(operator_reasons(results_->operators));
+    results_->add_reasons(flop_reasons(results_->flops));
   });
+}
+
+const OperatorResults& RunAnalyses::operators() {
+  walk_operators();
+  return results_->operators;
+}
+
+const FlopResults& RunAnalyses::flops() {
+  walk_operators();
+  return results_->flops;
 }
 
 const KernelResults& RunAnalyses::kernels() {
   return results_->kernels.get([&] {
     std::vector<KernelResults> ranks(ranks_.size());
     parallel_for(ranks_.size(), options_.threads,
-                 [&](size_t i) { ranks[i] = rank_kernels(*store_, ranks_[i]); });
+                 [&](size_t rank) { ranks[rank] = rank_kernels(*store_, ranks_[rank]); });
     KernelResults all;
     for (KernelResults& rank : ranks) all.append(std::move(rank));
-    if (all.kernels.empty()) {
-      for (const char* table : {"kernels", "kernel_variants", "device_use", "launches", "copies"})
-        results_->add_reason(table,
-                             "no device work: a run on the CPU, or a recording without the device "
-                             "(torch: ProfilerActivity.CUDA; MindSpore: ProfilerActivity.NPU)");
-    } else if (all.copies.empty()) {
-      results_->add_reason("copies", "no copies or sets on a device in this recording");
-    }
+    results_->add_reasons(kernel_reasons(all));
     return all;
   });
 }

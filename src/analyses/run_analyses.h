@@ -10,6 +10,7 @@
 #define STEPSCOPE_ANALYSES_RUN_ANALYSES_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "analyses/cpu/run_cpu.h"
 #include "analyses/device_time/device_intervals.h"
 #include "analyses/device_time/device_time.h"
+#include "analyses/flops/flops.h"
 #include "analyses/memory/memory.h"
 #include "analyses/memory/memory_curve.h"
 #include "analyses/memory/run_memory.h"
@@ -49,6 +51,8 @@ struct AnalysisOptions {
   // environment's PROFILING_FP_START and PROFILING_BP_END are read by the program, not here.
   std::string fp_start;
   std::string bp_end;
+  // Peak rates of the devices, instead of those known for their names.
+  std::optional<PeakRates> peaks;
 };
 
 class RunAnalyses {
@@ -95,6 +99,8 @@ class RunAnalyses {
 
   // Tables operators, operator_types, operator_shapes and operator_steps.
   const OperatorResults& operators();
+  // Tables flops, flops_scopes, flops_steps and flops_summary.
+  const FlopResults& flops();
   // Tables kernels, kernel_variants, device_use, launches and copies.
   const KernelResults& kernels();
 
@@ -121,6 +127,8 @@ class RunAnalyses {
   struct Results;
 
   const RankStepTrace& step_trace_results();
+  // Operators and FLOPs come from one walk over the operators.
+  void walk_operators();
   const RunCpuSeries& cpu_series();
   const std::vector<MemoryScan>& memory_scans();
 

@@ -21,9 +21,9 @@ class KeyIndex {
 
   uint32_t group(const Key& key) {
     // Neighbouring rows often belong to one group.
-    if (last_ != kNoGroup && keys_[last_] == key) return last_;
+    if (last_ != kNoGroup && same(keys_[last_], key)) return last_;
     size_t slot = hash(key) & (slots_.size() - 1);
-    while (slots_[slot] != kNoGroup && keys_[slots_[slot]] != key)
+    while (slots_[slot] != kNoGroup && !same(keys_[slots_[slot]], key))
       slot = (slot + 1) & (slots_.size() - 1);
     if (slots_[slot] == kNoGroup) {
       slots_[slot] = static_cast<uint32_t>(keys_.size());
@@ -41,6 +41,13 @@ class KeyIndex {
  private:
   static constexpr size_t kFirstSlots = 256;
 
+  // std::array's == is a call of memcmp, which costs more than the rest of a lookup.
+  static bool same(const Key& a, const Key& b) {
+    uint64_t difference = 0;
+    for (size_t i = 0; i < N; ++i)
+      difference |= static_cast<uint64_t>(a[i]) ^ static_cast<uint64_t>(b[i]);
+    return difference == 0;
+  }
   static size_t hash(const Key& key) {
     uint64_t value = 0;
     for (const int64_t part : key) {

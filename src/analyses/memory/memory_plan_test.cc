@@ -9,11 +9,12 @@ namespace {
 
 using testing::MadeRun;
 
-SourceColumn integers(const char* name, std::vector<int64_t> values) {
+SourceColumnView integers(const char* name, std::vector<int64_t> values) {
   return {name, Type::kInt64, std::move(values)};
 }
-SourceColumn texts(RankBuilder& rank, const char* name, const std::vector<const char*>& values) {
-  SourceColumn column{name, Type::kText, {}};
+SourceColumnView texts(RankBuilder& rank, const char* name,
+                       const std::vector<const char*>& values) {
+  SourceColumnView column{name, Type::kText, {}};
   for (const char* value : values)
     column.values.push_back(value == nullptr ? kNull : rank.strings.intern(value));
   return column;

@@ -11,6 +11,8 @@
 namespace stepscope {
 namespace {
 
+constexpr size_t kManyRuns = 64;  // from here on an ordinary sort is as fast
+
 struct Queued {
   int64_t launch_ns;
   int64_t start_ns;
@@ -23,11 +25,28 @@ struct Stream {
   int64_t last_launch = kNull;
 };
 
-// Sorting is the rare case: one thread launches in order, and a stream starts in that order.
+// The order of the table is by lane, then start, so there are few rising runs to merge.
 template <class Less>
-void sort_if_needed(std::vector<Queued>& queued, Less less) {
-  if (!std::is_sorted(queued.begin(), queued.end(), less))
-    std::sort(queued.begin(), queued.end(), less);
+void merge_runs(std::vector<Queued>& queued, Less less) {
+  std::vector<size_t> ends;  // of the runs
+  for (size_t i = 1; i <= queued.size(); ++i) {
+    if (i == queued.size() || less(queued[i], queued[i - 1])) ends.push_back(i);
+  }
+  if (ends.size() > kManyRuns) {
+    std::stable_sort(queued.begin(), queued.end(), less);
+    return;
+  }
+  const auto at = [&](size_t index) { return queued.begin() + static_cast<ptrdiff_t>(index); };
+  while (ends.size() > 1) {
+    std::vector<size_t> merged;
+    for (size_t i = 0; i < ends.size(); i += 2) {
+      const size_t begin = i == 0 ? 0 : ends[i - 1];
+      const size_t end = i + 1 < ends.size() ? ends[i + 1] : ends[i];
+      std::inplace_merge(at(begin), at(ends[i]), at(end), less);
+      merged.push_back(end);
+    }
+    ends = std::move(merged);
+  }
 }
 
 // The number of tasks that were launched and have not started, over time: a launch adds one when
@@ -35,12 +54,11 @@ void sort_if_needed(std::vector<Queued>& queued, Less less) {
 void measure_queue(Stream& stream, int64_t full_queue) {
   std::vector<Queued>& queued = stream.queued;
   if (queued.empty()) return;
-  sort_if_needed(queued, [](const Queued& a, const Queued& b) { return a.start_ns < b.start_ns; });
+  merge_runs(queued, [](const Queued& a, const Queued& b) { return a.start_ns < b.start_ns; });
   std::vector<int64_t> starts;
   starts.reserve(queued.size());
   for (const Queued& task : queued) starts.push_back(task.start_ns);
-  sort_if_needed(queued,
-                 [](const Queued& a, const Queued& b) { return a.launch_ns < b.launch_ns; });
+  merge_runs(queued, [](const Queued& a, const Queued& b) { return a.launch_ns < b.launch_ns; });
   const int64_t begin = std::min(queued.front().launch_ns, starts.front());
   const int64_t end = std::max(queued.back().launch_ns, starts.back());
   int64_t now = begin;

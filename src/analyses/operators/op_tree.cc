@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyses/common/names.h"
 #include "analyses/common/rank_rows.h"
 #include "analyses/common/saturated.h"
 
@@ -17,9 +18,7 @@ class RuntimeWords {
   bool is_runtime(int64_t category) {
     if (category == last_) return last_is_runtime_;
     last_ = category;
-    const std::string_view word = store_.string(category);
-    last_is_runtime_ =
-        word.ends_with("runtime") || word.ends_with("Runtime") || word.ends_with("driver");
+    last_is_runtime_ = is_runtime_category(store_.string(category));
     return last_is_runtime_;
   }
 

@@ -5,6 +5,7 @@
 
 #include "analyses/common/saturated.h"
 #include "analyses/operators/operators.h"
+#include "analyses/steps/step_number.h"
 
 namespace stepscope {
 namespace {
@@ -29,10 +30,11 @@ size_t find_choice(const std::vector<OperatorChoice>& choices, std::string_view 
 }  // namespace
 
 std::vector<OperatorStepRow> operator_history(const StoreReader& store, const RankId& rank,
-                                              const OpTree& tree,
+                                              const OpTree& tree, std::span<const StepRow> steps,
                                               const std::vector<OperatorChoice>& choices) {
   Series series;
   if (choices.empty()) return {};
+  StepNumber step_number(steps);
   // Rows of one choice and step follow one another often.
   std::pair<size_t, int64_t> last{kNotChosen, kNull};
   Sums* sums = nullptr;
@@ -51,10 +53,10 @@ std::vector<OperatorStepRow> operator_history(const StoreReader& store, const Ra
         find_choice(choices, host_category(store, tree, kind), store.string(key[OpTree::kName]));
   }
   size_t op = 0;
-  for_each_row<2>(store, Table::kOps, rank.position, {"step", "dur"}, [&](const auto& row) {
+  for_each_row<3>(store, Table::kOps, rank.position, {"step", "dur", "ts"}, [&](const auto& row) {
     const size_t at = op++;
     if (tree.kind[at] == kNoGroup || chosen[tree.kind[at]] == kNotChosen) return;
-    Sums& add_to = sums_of(chosen[tree.kind[at]], row[0]);
+    Sums& add_to = sums_of(chosen[tree.kind[at]], step_number.of(row[0], row[2]));
     ++add_to.count;
     add_saturated(add_to.total_ns, row[1]);
     add_saturated(add_to.device_ns, tree.device_total_ns[at]);
@@ -62,16 +64,16 @@ std::vector<OperatorStepRow> operator_history(const StoreReader& store, const Ra
 
   KeyIndex<2> tasks;
   std::vector<size_t> chosen_tasks;
-  for_each_row<5>(
-      store, Table::kKernels, rank.position, {"type", "name", "step", "dur", "flags"},
+  for_each_row<6>(
+      store, Table::kKernels, rank.position, {"type", "name", "step", "ts", "dur", "flags"},
       [&](const auto& row) {
-        const auto [type, name, step, dur, flags] = row;
+        const auto [type, name, step, ts, dur, flags] = row;
         if (dur < 0 || (flags & kFlagImpossible) != 0) return;
         const uint32_t task = tasks.group({type, name});
         if (task == chosen_tasks.size())
           chosen_tasks.push_back(find_choice(choices, store.string(type), store.string(name)));
         if (chosen_tasks[task] == kNotChosen) return;
-        Sums& add_to = sums_of(chosen_tasks[task], step);
+        Sums& add_to = sums_of(chosen_tasks[task], step_number.of(step, ts));
         ++add_to.count;
         add_saturated(add_to.total_ns, dur);
         add_saturated(add_to.device_ns, dur);

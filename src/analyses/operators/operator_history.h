@@ -3,12 +3,14 @@
 #define STEPSCOPE_ANALYSES_OPERATORS_OPERATOR_HISTORY_H_
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "analyses/common/rank_rows.h"
 #include "analyses/common/result_table.h"
 #include "analyses/operators/op_tree.h"
+#include "analyses/steps/step_row.h"
 #include "store/store_reader.h"
 
 namespace stepscope {
@@ -43,7 +45,7 @@ struct OperatorChoice {
 };
 // By choice, then step. Choices are HOST and HOST_CPU operators or tasks of devices.
 std::vector<OperatorStepRow> operator_history(const StoreReader& store, const RankId& rank,
-                                              const OpTree& tree,
+                                              const OpTree& tree, std::span<const StepRow> steps,
                                               const std::vector<OperatorChoice>& choices);
 
 }  // namespace stepscope

@@ -1,5 +1,6 @@
 #include "analyses/operators/rank_operators.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -52,12 +53,13 @@ void KernelResults::append(KernelResults&& other) {
   append_rows(copies, std::move(other.copies));
 }
 
-OperatorResults rank_operators(const StoreReader& store, const RankId& rank, const OpTree& tree) {
+OperatorResults rank_operators(const StoreReader& store, const RankId& rank, const OpTree& tree,
+                               std::span<const StepRow> steps) {
   OperatorResults results;
   append_tables(results, device_operators(store, rank));
   append_tables(results, host_operators(store, rank, tree));
   if (results.types.empty()) append_tables(results, operators_from_files(store, rank));
-  results.steps = operator_history(store, rank, tree, largest(results.operators));
+  results.steps = operator_history(store, rank, tree, steps, largest(results.operators));
   return results;
 }
 
@@ -70,6 +72,42 @@ KernelResults rank_kernels(const StoreReader& store, const RankId& rank) {
   results.launches = launches(store, rank);
   results.copies = copies(store, rank);
   return results;
+}
+
+std::vector<Reason> operator_reasons(const OperatorResults& results) {
+  std::vector<Reason> reasons;
+  if (results.operators.empty()) {
+    for (const char* table : {"operators", "operator_shapes", "operator_steps"})
+      reasons.push_back({table,
+                         "no operators: record the CPU too (torch: ProfilerActivity.CPU; "
+                         "MindSpore: profiler_level Level1)"});
+  } else if (std::none_of(
+                 results.shapes.begin(), results.shapes.end(),
+                 [](const OperatorShapeRow& row) { return row.input_shapes.has_value(); })) {
+    reasons.push_back({"operator_shapes", "no shapes: record with record_shapes=True"});
+  }
+  if (results.types.empty())
+    reasons.push_back({"operator_types", "neither operators nor device work were recorded"});
+  return reasons;
+}
+
+std::vector<Reason> kernel_reasons(const KernelResults& results) {
+  std::vector<Reason> reasons;
+  if (results.kernels.empty()) {
+    for (const char* table : {"kernels", "kernel_variants", "device_use", "launches", "copies"})
+      reasons.push_back({table,
+                         "no device work: a run on the CPU, or a recording without the device "
+                         "(torch: ProfilerActivity.CUDA; MindSpore: ProfilerActivity.NPU)"});
+    return reasons;
+  }
+  if (results.copies.empty())
+    reasons.push_back({"copies", "no copies or sets on a device in this recording"});
+  if (std::all_of(results.launches.begin(), results.launches.end(),
+                  [](const LaunchRow& row) { return row.launched == 0; }))
+    reasons.push_back({"launches",
+                       "no launching call is known: record the runtime calls too (torch: "
+                       "ProfilerActivity.CPU; Ascend: profiler_level Level1)"});
+  return reasons;
 }
 
 std::vector<size_t> find_operators(const std::vector<OperatorRow>& operators,

@@ -3,9 +3,9 @@
 #ifndef STEPSCOPE_ANALYSES_OPERATORS_RANK_OPERATORS_H_
 #define STEPSCOPE_ANALYSES_OPERATORS_RANK_OPERATORS_H_
 
-#include <string>
 #include <vector>
 
+#include "analyses/common/reason.h"
 #include "analyses/operators/kernels.h"
 #include "analyses/operators/launches.h"
 #include "analyses/operators/operator_history.h"
@@ -25,10 +25,11 @@ struct OperatorResults {
   void append(OperatorResults&& other);
 };
 // From the events; from the input's own summaries where it has no events.
-OperatorResults rank_operators(const StoreReader& store, const RankId& rank, const OpTree& tree);
+OperatorResults rank_operators(const StoreReader& store, const RankId& rank, const OpTree& tree,
+                               std::span<const StepRow> steps);
 
 struct KernelResults {
-  std::vector<KernelRow> kernels;
+  std::vector<KernelTotalRow> kernels;
   std::vector<KernelVariantRow> variants;
   std::vector<DeviceUseRow> devices;
   std::vector<LaunchRow> launches;
@@ -37,6 +38,10 @@ struct KernelResults {
   void append(KernelResults&& other);
 };
 KernelResults rank_kernels(const StoreReader& store, const RankId& rank);
+
+// Tables that are empty or incomplete, and why.
+std::vector<Reason> operator_reasons(const OperatorResults& results);
+std::vector<Reason> kernel_reasons(const KernelResults& results);
 
 // Places in `operators` of those that match what somebody typed, the best first.
 std::vector<size_t> find_operators(const std::vector<OperatorRow>& operators,

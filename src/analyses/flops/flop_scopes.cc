@@ -1,0 +1,161 @@
+#include "analyses/flops/flop_scopes.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "analyses/common/key_index.h"
+
+namespace stepscope {
+namespace {
+
+constexpr uint32_t kDeepest = 64;
+constexpr std::string_view kModulePrefix = "nn.Module: ";
+
+// Names of modules by string id, each looked at once.
+class ModuleNames {
+ public:
+  explicit ModuleNames(const StoreReader& store) : store_(store) {}
+  bool is_module(int64_t name) {
+    if (name == last_) return last_is_module_;
+    last_ = name;
+    last_is_module_ = store_.string(name).starts_with(kModulePrefix);
+    return last_is_module_;
+  }
+
+ private:
+  const StoreReader& store_;
+  int64_t last_ = kNull;
+  bool last_is_module_ = false;
+};
+
+// The innermost module around every slice of the rank.
+std::vector<uint32_t> modules_of_slices(const StoreReader& store, size_t rank, ScopeTree& scopes) {
+  const auto base = static_cast<int64_t>(store.row_base(Table::kSlices, rank));
+  std::vector<uint32_t> modules(store.rows(Table::kSlices, rank), ScopeTree::kTop);
+  ModuleNames names(store);
+  KeyIndex<2> known;  // module around and name
+  std::vector<uint32_t> nodes;
+  uint64_t slice = 0;
+  for_each_row<2>(store, Table::kSlices, rank, {"name", "parent"}, [&](const auto& row) {
+    const auto [name, parent] = row;
+    const uint64_t at = slice++;
+    const uint64_t outer = parent == kNull ? at : static_cast<uint64_t>(parent - base);
+    uint32_t module = outer < at ? modules[outer] : ScopeTree::kTop;
+    if (names.is_module(name)) {
+      const uint32_t key = known.group({module, name});
+      if (key == nodes.size())
+        nodes.push_back(scopes.inside(module, store.string(name).substr(kModulePrefix.size())));
+      module = nodes[key];
+    }
+    modules[at] = module;
+  });
+  return modules;
+}
+
+}  // namespace
+
+uint32_t ScopeTree::inside(uint32_t scope, std::string_view name) {
+  if (nodes_[scope].level == kDeepest) return scope;
+  const auto key = std::pair(scope, std::string(name));
+  const auto [found, is_new] = index_.try_emplace(key, static_cast<uint32_t>(nodes_.size()));
+  if (is_new) {
+    Node node;
+    node.parent = scope;
+    node.level = nodes_[scope].level + 1;
+    node.top = scope == kTop ? found->second : nodes_[scope].top;
+    node.name = name;
+    node.path = scope == kTop ? std::string(name) : nodes_[scope].path + "/" + std::string(name);
+    nodes_.push_back(std::move(node));
+  }
+  return found->second;
+}
+
+uint32_t ScopeTree::copy_below(uint32_t below, uint32_t scope) {
+  std::vector<uint32_t> path;
+  for (uint32_t at = scope; at != kTop; at = nodes_[at].parent) path.push_back(at);
+  for (size_t i = path.size(); i-- > 0;) below = inside(below, std::string(nodes_[path[i]].name));
+  return below;
+}
+
+uint32_t ScopeTree::at_path(std::string_view path) {
+  uint32_t scope = kTop;
+  for (size_t begin = 0; begin < path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    if (end > begin) scope = inside(scope, path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return scope;
+}
+
+std::vector<FlopScopeRow> ScopeTree::rows(const RankId& rank) const {
+  std::vector<double> flops(nodes_.size());
+  for (size_t i = nodes_.size(); i-- > 1;) {
+    flops[i] += nodes_[i].flops;
+    flops[nodes_[i].parent] += flops[i];
+  }
+  std::vector<FlopScopeRow> rows;
+  for (size_t i = 1; i < nodes_.size(); ++i) {
+    if (flops[i] <= 0) continue;
+    const Node& node = nodes_[i];
+    FlopScopeRow row;
+    row.rank = rank.rank;
+    row.window = rank.window;
+    row.level = node.level;
+    row.source = node.parent == kTop ? "Total" : nodes_[node.parent].path;
+    row.target = node.path;
+    row.name = node.parent == kTop ? node.name : node.name + "(" + nodes_[node.top].name + ")";
+    row.flops = flops[i];
+    rows.push_back(std::move(row));
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const FlopScopeRow& a, const FlopScopeRow& b) {
+    return std::pair(a.level, -a.flops) < std::pair(b.level, -b.flops);
+  });
+  return rows;
+}
+
+std::vector<uint32_t> module_scopes(const StoreReader& store, size_t rank, const OpTree& tree,
+                                    ScopeTree& scopes) {
+  if (tree.kind.empty() || store.find_strings(kModulePrefix).empty()) return {};
+  std::vector<uint32_t> scope_of_op(tree.kind.size(), ScopeTree::kTop);
+  const std::vector<uint32_t> modules = modules_of_slices(store, rank, scopes);
+  const auto base = static_cast<int64_t>(store.row_base(Table::kSlices, rank));
+  std::unordered_map<int64_t, uint32_t> by_sequence;   // of forward operators
+  std::vector<std::pair<uint32_t, int64_t>> backward;  // operators that name a forward one
+  uint32_t op = 0;
+  bool any = false;
+  for_each_row<3>(store, Table::kOps, rank, {"id", "sequence", "forward_thread"},
+                  [&](const auto& row) {
+                    const auto [id, sequence, forward_thread] = row;
+                    const auto slice = static_cast<uint64_t>(id - base);
+                    const uint32_t scope = slice < modules.size() ? modules[slice] : 0;
+                    scope_of_op[op] = scope;
+                    any = any || scope != ScopeTree::kTop;
+                    if (sequence != kNull) {
+                      const bool is_backward = forward_thread != kNull && forward_thread > 0;
+                      // The last forward operator that has the number made the backward one.
+                      if (is_backward)
+                        backward.emplace_back(op, sequence);
+                      else if (scope != ScopeTree::kTop)
+                        by_sequence[sequence] = scope;
+                    }
+                    ++op;
+                  });
+  if (!any) return {};
+  const uint32_t gradients = scopes.inside(ScopeTree::kTop, "Gradients");
+  std::unordered_map<uint32_t, uint32_t> gradient_scopes;
+  for (const auto& [at, sequence] : backward) {
+    const auto found = by_sequence.find(sequence);
+    if (found == by_sequence.end() || scope_of_op[at] != ScopeTree::kTop) continue;
+    const auto [known, is_new] = gradient_scopes.try_emplace(found->second, gradients);
+    if (is_new) known->second = scopes.copy_below(gradients, found->second);
+    scope_of_op[at] = known->second;
+  }
+  // What a backward operator calls is in its scope. Callers come before what they call.
+  for (size_t i = 0; i < scope_of_op.size(); ++i) {
+    if (scope_of_op[i] == ScopeTree::kTop && tree.caller[i] != kNoOp)
+      scope_of_op[i] = scope_of_op[tree.caller[i]];
+  }
+  return scope_of_op;
+}
+
+}  // namespace stepscope
