@@ -29,7 +29,8 @@ ALLOWED: dict[str, set[str]] = {
     "deliverables": READERS | {"analyses"},
     # The one door through which other languages reach the readers.
     "api": READERS | {"importers", "analyses", "query", "deliverables"},
-    "server": READERS | {"analyses", "query", "deliverables"},
+    # It imports the runs it finds.
+    "server": READERS | {"importers", "analyses", "query", "deliverables"},
     "cli": READERS
     | {"format", "collector", "importers", "analyses", "query", "deliverables", "api", "server"},
 }

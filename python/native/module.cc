@@ -62,14 +62,28 @@ nb::tuple query(const std::shared_ptr<Run>& run, const std::string& sql, double 
   return nb::make_tuple(rows, as_numpy(std::move(data)));
 }
 
-nb::list tables(const std::shared_ptr<Run>& run) {
+nb::tuple analysis(const std::shared_ptr<Run>& run, const std::string& name) {
+  auto data =
+      value_or_raise(run_interruptibly([&](const Progress&) { return run->analysis(name); }));
+  const size_t rows = data.rows;
+  return nb::make_tuple(rows, as_numpy(std::move(data)));
+}
+
+nb::list describe(const std::vector<TableInfo>& tables) {
   nb::list out;
-  for (const TableInfo& info : value_or_raise(run->tables())) {
+  for (const TableInfo& info : tables) {
     nb::list columns;
     for (const auto& column : info.columns) columns.append(nb::make_tuple(column.name, column.doc));
     out.append(nb::make_tuple(info.name, info.doc, columns));
   }
   return out;
+}
+
+nb::list tables(const std::shared_ptr<Run>& run) { return describe(value_or_raise(run->tables())); }
+nb::list analyses(const std::shared_ptr<Run>& run) { return describe(run->analyses()); }
+
+std::string analysis_reason(const std::shared_ptr<Run>& run, const std::string& name) {
+  return value_or_raise(run->analysis_reason(name));
 }
 
 uint64_t write_chrome_trace(const std::shared_ptr<Run>& run, int64_t rank, const nb::bytes& path) {
@@ -100,6 +114,9 @@ NB_MODULE(_native, module) {
       .def("tables", &tables)
       .def("table", &table, nb::arg("name"), nb::arg("columns").none())
       .def("query", &query, nb::arg("sql"), nb::arg("seconds"))
+      .def("analyses", &analyses)
+      .def("analysis", &analysis, nb::arg("name"))
+      .def("analysis_reason", &analysis_reason, nb::arg("name"))
       .def("write_chrome_trace", &write_chrome_trace, nb::arg("rank"), nb::arg("path"))
       .def("info_json", &info_json);
   module.def("open_run", &open_run, nb::arg("paths"), nb::arg("form"), nb::arg("jobs"),

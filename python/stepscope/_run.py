@@ -118,7 +118,10 @@ class Run:
         return [name for name, _, _ in self._reader.tables()]
 
     def describe(self, table: str) -> dict[str, str]:
-        """The columns of a table and what they mean. Tables of the input have no descriptions."""
+        """The columns of a table, of the run or an analysis, and what they mean."""
+        for name, _, columns in self._reader.analyses():
+            if name == table:
+                return dict(columns)
         self._reader.table(table, [])  # a wrong name raises, with the nearest one
         return next(dict(columns) for name, _, columns in self._reader.tables() if name == table)
 
@@ -140,6 +143,22 @@ class Run:
         if timeout is not None and not timeout > 0:
             raise ValueError(f"timeout must be above 0, not {timeout}")
         return Table(*self._reader.query(sql, timeout or 0.0))
+
+    @property
+    def analyses(self) -> list[str]:
+        """Names of the result tables that ``analysis`` computes."""
+        return [name for name, _, _ in self._reader.analyses()]
+
+    def analysis(self, name: str) -> Table:
+        """A result table of the analyses, ``device_time`` for example; computed on first use.
+
+        A table can be empty: ``why_empty`` says what is missing.
+        """
+        return Table(*self._reader.analysis(name))
+
+    def why_empty(self, name: str) -> str:
+        """Why a result table is empty or incomplete; "" when it is neither."""
+        return self._reader.analysis_reason(name)
 
     def write_chrome_trace(self, path: StrPath, *, rank: int | None = None) -> int:
         """Writes a rank as Chrome trace JSON, for Perfetto and others; returns its bytes.

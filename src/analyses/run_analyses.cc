@@ -1,6 +1,7 @@
 #include "analyses/run_analyses.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <mutex>
 #include <utility>
@@ -54,101 +55,103 @@ constexpr std::string_view kNoWork =
     "there are no operators and no device work: record with activities that include the CPU or the "
     "device";
 
-using MakeTable = ResultTable (*)(RunAnalyses&);
+// A result table; without a run its description alone.
 struct NamedTable {
   std::string_view name;
-  MakeTable make;
+  std::string_view doc;
+  ResultTable (*make)(const NamedTable& self, RunAnalyses* run);
 };
 
+template <class Row, size_t N>
+ResultTable with_rows(const NamedTable& self, const Field<Row> (&fields)[N],
+                      const std::vector<Row>* rows) {
+  static const std::vector<Row> kNone;
+  return make_table(self.name, self.doc, rows == nullptr ? kNone : *rows, fields);
+}
+
+template <class Row, size_t N>
+ResultTable with_rows(const NamedTable& self, const std::array<Field<Row>, N>& fields,
+                      const std::vector<Row>* rows) {
+  static const std::vector<Row> kNone;
+  return make_table<Row>(self.name, self.doc, rows == nullptr ? kNone : *rows,
+                         std::span<const Field<Row>>(fields));
+}
+
 constexpr NamedTable kTables[] = {
-    {"communication_collectives",
-     [](RunAnalyses& run) {
-       return make_table("communication_collectives",
-                         "Operations that several recorded ranks took part in.",
-                         run.communication().collectives, kCollectiveFields);
+    {"communication_collectives", "Operations that several recorded ranks took part in.",
+     [](const NamedTable& self, RunAnalyses* run) {
+       return with_rows(self, kCollectiveFields, run ? &run->communication().collectives : nullptr);
      }},
-    {"communication_groups",
-     [](RunAnalyses& run) {
-       return make_table<CommunicationSumRow>(
-           "communication_groups", "Communication by process group and kind.",
-           run.communication().groups,
-           std::span<const Field<CommunicationSumRow>>(kCommunicationGroupFields));
+    {"communication_groups", "Communication by process group and kind.",
+     [](const NamedTable& self, RunAnalyses* run) {
+       return with_rows(self, kCommunicationGroupFields,
+                        run ? &run->communication().groups : nullptr);
      }},
-    {"communication_links",
-     [](RunAnalyses& run) {
-       return make_table("communication_links", "What went over each link, per rank and step.",
-                         run.communication().links, kCommunicationLinkFields);
+    {"communication_links", "What went over each link, per rank and step.",
+     [](const NamedTable& self, RunAnalyses* run) {
+       return with_rows(self, kCommunicationLinkFields,
+                        run ? &run->communication().links : nullptr);
      }},
-    {"communication_matrix",
-     [](RunAnalyses& run) {
-       return make_table("communication_matrix", "Links of the whole job beside each other.",
-                         run.communication().matrix, kCommunicationMatrixFields);
+    {"communication_matrix", "Links of the whole job beside each other.",
+     [](const NamedTable& self, RunAnalyses* run) {
+       return with_rows(self, kCommunicationMatrixFields,
+                        run ? &run->communication().matrix : nullptr);
      }},
-    {"communication_operators",
-     [](RunAnalyses& run) {
-       return make_table("communication_operators", "Every communication operator.",
-                         run.communication().operators, kCommunicationOperatorFields);
+    {"communication_operators", "Every communication operator.",
+     [](const NamedTable& self, RunAnalyses* run) {
+       return with_rows(self, kCommunicationOperatorFields,
+                        run ? &run->communication().operators : nullptr);
      }},
-    {"communication_peer_waits",
-     [](RunAnalyses& run) {
-       return make_table("communication_peer_waits", "How long each operator waited for each peer.",
-                         run.communication().peer_waits, kPeerWaitFields);
+    {"communication_peer_waits", "How long each operator waited for each peer.",
+     [](const NamedTable& self, RunAnalyses* run) {
+       return with_rows(self, kPeerWaitFields, run ? &run->communication().peer_waits : nullptr);
      }},
-    {"communication_steps",
-     [](RunAnalyses& run) {
-       return make_table<CommunicationSumRow>(
-           "communication_steps", "Communication by step.", run.communication().steps,
-           std::span<const Field<CommunicationSumRow>>(kCommunicationStepFields));
+    {"communication_steps", "Communication by step.",
+     [](const NamedTable& self, RunAnalyses* run) {
+       return with_rows(self, kCommunicationStepFields,
+                        run ? &run->communication().steps : nullptr);
      }},
-    {"device_time",
-     [](RunAnalyses& run) {
-       return make_table("device_time", "Where the time of each device went.", run.device_time(),
-                         kDeviceTimeFields);
+    {"device_time", "Where the time of each device went.",
+     [](const NamedTable& self, RunAnalyses* run) {
+       return with_rows(self, kDeviceTimeFields, run ? &run->device_time() : nullptr);
      }},
-    {"overlap",
-     [](RunAnalyses& run) {
-       return make_table("overlap", "What overlaps on each device, as totals of merged intervals.",
-                         run.overlap(), kOverlapFields);
+    {"overlap", "What overlaps on each device, as totals of merged intervals.",
+     [](const NamedTable& self, RunAnalyses* run) {
+       return with_rows(self, kOverlapFields, run ? &run->overlap() : nullptr);
      }},
-    {"step_budget",
-     [](RunAnalyses& run) {
-       return make_table("step_budget", "Each step by the most important event at every moment.",
-                         run.step_budget(), kStepBudgetFields);
+    {"step_budget", "Each step by the most important event at every moment.",
+     [](const NamedTable& self, RunAnalyses* run) {
+       return with_rows(self, kStepBudgetFields, run ? &run->step_budget() : nullptr);
      }},
-    {"step_reduces",
-     [](RunAnalyses& run) {
-       return make_table("step_reduces", "Collectives of each step, by stream.", run.step_reduces(),
-                         kStepReduceFields);
+    {"step_reduces", "Collectives of each step, by stream.",
+     [](const NamedTable& self, RunAnalyses* run) {
+       return with_rows(self, kStepReduceFields, run ? &run->step_reduces() : nullptr);
      }},
-    {"step_times",
-     [](RunAnalyses& run) {
-       return make_table("step_times", "Where the time of each step went on each device.",
-                         run.step_times(), kStepTimeFields);
+    {"step_times", "Where the time of each step went on each device.",
+     [](const NamedTable& self, RunAnalyses* run) {
+       return with_rows(self, kStepTimeFields, run ? &run->step_times() : nullptr);
      }},
     {"step_trace",
-     [](RunAnalyses& run) {
-       return make_table("step_trace",
-                         "Each step as step interval, forward and backward, and tail; and their "
-                         "average.",
-                         run.step_trace(), kStepTraceFields);
+     "Each step as step interval, forward and backward, and tail; and their "
+     "average.",
+     [](const NamedTable& self, RunAnalyses* run) {
+       return with_rows(self, kStepTraceFields, run ? &run->step_trace() : nullptr);
      }},
-    {"steps",
-     [](RunAnalyses& run) {
-       return make_table("steps", "Training steps, marked or inferred.", run.steps(), kStepFields);
+    {"steps", "Training steps, marked or inferred.",
+     [](const NamedTable& self, RunAnalyses* run) {
+       return with_rows(self, kStepFields, run ? &run->steps() : nullptr);
      }},
-    {"late_ranks",
-     [](RunAnalyses& run) {
-       return make_table("late_ranks", "Ranks that others wait for.",
-                         run.communication().late_ranks, kLateRankFields);
+    {"late_ranks", "Ranks that others wait for.",
+     [](const NamedTable& self, RunAnalyses* run) {
+       return with_rows(self, kLateRankFields, run ? &run->communication().late_ranks : nullptr);
      }},
-    {"rank_comparison",
-     [](RunAnalyses& run) {
-       return make_table("rank_comparison", "Ranks beside each other.", run.rank_comparison(),
-                         kRankComparisonFields);
+    {"rank_comparison", "Ranks beside each other.",
+     [](const NamedTable& self, RunAnalyses* run) {
+       return with_rows(self, kRankComparisonFields, run ? &run->rank_comparison() : nullptr);
      }},
-    {"timeline",
-     [](RunAnalyses& run) {
-       return make_table("timeline", "Lanes of the timeline.", run.timeline(), kTimelineFields);
+    {"timeline", "Lanes of the timeline.",
+     [](const NamedTable& self, RunAnalyses* run) {
+       return with_rows(self, kTimelineFields, run ? &run->timeline() : nullptr);
      }},
 };
 
@@ -306,7 +309,8 @@ const Communication& RunAnalyses::communication() {
   return results_->communication.get([&] {
     Communication result = stepscope::communication(*store_, ranks_, options_.threads);
     const std::scoped_lock lock(results_->reasons_mutex);
-    for (const std::string_view table : table_names()) {
+    for (const NamedTable& one : kTables) {
+      const std::string_view table = one.name;
       if (!table.starts_with("communication_") && table != "late_ranks") continue;
       for (const std::string& why : result.reasons)
         results_->reasons.push_back({std::string(table), why});
@@ -346,18 +350,15 @@ std::span<const TimelineLane> RunAnalyses::timeline(size_t rank_position) {
   return {first, last};
 }
 
-std::span<const std::string_view> RunAnalyses::table_names() {
-  static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> all;
-    for (const NamedTable& table : kTables) all.push_back(table.name);
-    return all;
-  }();
-  return names;
+std::vector<ResultTable> RunAnalyses::descriptions() {
+  std::vector<ResultTable> tables;
+  for (const NamedTable& table : kTables) tables.push_back(table.make(table, nullptr));
+  return tables;
 }
 
 Result<ResultTable> RunAnalyses::table(std::string_view name) {
   for (const NamedTable& table : kTables) {
-    if (table.name == name) return table.make(*this);
+    if (table.name == name) return table.make(table, this);
   }
   std::string known;
   for (const NamedTable& table : kTables)

@@ -10,7 +10,6 @@
 #define STEPSCOPE_ANALYSES_RUN_ANALYSES_H_
 
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,8 +35,8 @@ struct AnalysisOptions {
   unsigned threads = 0;  // 0 = all CPUs
   // Operators that begin the forward and end the backward pass; empty: found automatically. The
   // environment's PROFILING_FP_START and PROFILING_BP_END are read by the program, not here.
-  std::string fp_start;
-  std::string bp_end;
+  std::string fp_start = {};
+  std::string bp_end = {};
 };
 
 // Something that is missing, and why: "no memory events: record with profile_memory=True".
@@ -77,8 +76,8 @@ class RunAnalyses {
   const std::vector<std::vector<OverlapLanes>>& overlap_lanes();
   const std::vector<OverlapRow>& overlap();
 
-  // Names of all result tables, and a table by name.
-  static std::span<const std::string_view> table_names();
+  // What result tables there are, without rows, and a table by name.
+  static std::vector<ResultTable> descriptions();
   Result<ResultTable> table(std::string_view name);
   // Why a table is empty or incomplete, as far as it was computed.
   std::vector<Reason> reasons(std::string_view table);

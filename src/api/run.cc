@@ -4,6 +4,8 @@
 #include <mutex>
 #include <set>
 
+#include "analyses/run_analyses.h"
+#include "api/analysis_columns.h"
 #include "api/query_columns.h"
 #include "api/run_summary.h"
 #include "api/table_columns.h"
@@ -86,6 +88,13 @@ struct Run::State {
     return database_.get();
   }
 
+  RunAnalyses& analyses() {
+    std::call_once(analyses_flag_, [&] {
+      analyses_ = std::make_unique<RunAnalyses>(store, AnalysisOptions{options.jobs});
+    });
+    return *analyses_;
+  }
+
   Result<TableData> schema_table(Table table, const std::optional<std::vector<std::string>>& names,
                                  const Progress& progress) const;
   Result<TableData> other_table(std::string_view name,
@@ -95,6 +104,8 @@ struct Run::State {
  private:
   std::mutex database_mutex_;
   std::unique_ptr<Database> database_;
+  std::once_flag analyses_flag_;
+  std::unique_ptr<RunAnalyses> analyses_;
 };
 
 Result<TableData> Run::State::schema_table(Table table,
@@ -209,6 +220,32 @@ Result<TableData> Run::query(std::string_view sql, double seconds, const Progres
   auto data = read_query_columns(**result);
   if (data) number_repeated_names(*data);
   return data;
+}
+
+std::vector<TableInfo> Run::analyses() const {
+  std::vector<TableInfo> out;
+  for (const ResultTable& table : RunAnalyses::descriptions()) {
+    TableInfo& info = out.emplace_back();
+    info.name = table.name();
+    info.doc = table.doc();
+    for (const AnalysisColumn& column : table.columns())
+      info.columns.push_back({std::string(column.name), std::string(column.doc)});
+  }
+  return out;
+}
+
+Result<TableData> Run::analysis(std::string_view name) {
+  const auto table = state_->analyses().table(name);
+  if (!table) return table.error();
+  return read_result_columns(*table);
+}
+
+Result<std::string> Run::analysis_reason(std::string_view name) {
+  if (const auto table = state_->analyses().table(name); !table) return table.error();
+  std::string text;
+  for (const Reason& reason : state_->analyses().reasons(name))
+    text += (text.empty() ? "" : "; ") + reason.why;
+  return text;
 }
 
 Result<uint64_t> Run::write_chrome_trace(int64_t rank, const std::string& path,

@@ -68,6 +68,12 @@ class Run {
   // names repeat get a number: id, id_2.
   Result<TableData> query(std::string_view sql, double seconds, const Progress& progress);
 
+  // Results of the analyses: their tables, one of them, and why one is empty or incomplete ("" when
+  // it is neither). Each is computed when it is first asked for.
+  std::vector<TableInfo> analyses() const;
+  Result<TableData> analysis(std::string_view name);
+  Result<std::string> analysis_reason(std::string_view name);
+
   // A rank as Chrome trace JSON, whole or not at all. `rank` is its number; the first window, when
   // it was recorded several times.
   Result<uint64_t> write_chrome_trace(int64_t rank, const std::string& path,

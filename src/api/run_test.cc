@@ -1,5 +1,6 @@
 #include "api/run.h"
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <thread>
@@ -206,6 +207,27 @@ TEST_F(RunTest, ThreadsOpenAndReadAtOnce) {
   for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
     files += entry.is_regular_file() ? 1 : 0;
   EXPECT_EQ(files, 2u);  // the trace and its store
+}
+
+TEST_F(RunTest, AnalysesAreTypedArraysToo) {
+  const auto described = run_->analyses();
+  ASSERT_FALSE(described.empty());
+  const auto time = std::find_if(described.begin(), described.end(),
+                                 [](const TableInfo& info) { return info.name == "device_time"; });
+  ASSERT_NE(time, described.end());
+  EXPECT_EQ(time->columns[0].name, "rank");
+  EXPECT_FALSE(time->columns[0].doc.empty());
+
+  auto data = run_->analysis("device_time");
+  ASSERT_TRUE(data.ok());
+  ASSERT_EQ(data->rows, 1u);
+  EXPECT_EQ(data->columns[0].name, "rank");
+  EXPECT_EQ(data->columns[0].integers[0], 3);
+  EXPECT_EQ(data->columns[4].name, "span_ns");
+  EXPECT_EQ(data->columns[4].integers[0], 12'000);
+
+  EXPECT_FALSE(run_->analysis("device_tim").ok());
+  EXPECT_FALSE(run_->analysis_reason("device_tim").ok());
 }
 
 }  // namespace

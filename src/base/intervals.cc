@@ -41,6 +41,16 @@ std::vector<Interval> intersect_intervals(const std::vector<Interval>& a,
   return common;
 }
 
+std::vector<Interval> clip_intervals(const std::vector<Interval>& merged, int64_t from_ns,
+                                     int64_t to_ns) {
+  std::vector<Interval> inside;
+  auto at = std::partition_point(merged.begin(), merged.end(),
+                                 [&](const Interval& i) { return i.end_ns <= from_ns; });
+  for (; at != merged.end() && at->start_ns < to_ns; ++at)
+    inside.push_back({std::max(at->start_ns, from_ns), std::min(at->end_ns, to_ns)});
+  return inside;
+}
+
 std::vector<Interval> subtract_intervals(const std::vector<Interval>& a,
                                          const std::vector<Interval>& b) {
   std::vector<Interval> rest;

@@ -22,6 +22,9 @@ std::vector<Interval> merge_intervals(std::vector<Interval> intervals);
 int64_t total_length_ns(const std::vector<Interval>& merged);
 std::vector<Interval> intersect_intervals(const std::vector<Interval>& a,
                                           const std::vector<Interval>& b);
+// What of it lies in [from, to). O(log n) and the size of the result.
+std::vector<Interval> clip_intervals(const std::vector<Interval>& merged, int64_t from_ns,
+                                     int64_t to_ns);
 // a without b
 std::vector<Interval> subtract_intervals(const std::vector<Interval>& a,
                                          const std::vector<Interval>& b);

@@ -71,5 +71,13 @@ TEST(Intervals, AgreeWithABitmap) {
   }
 }
 
+TEST(Intervals, ClipKeepsWhatLiesInside) {
+  const std::vector<Interval> merged = {{0, 10}, {20, 30}, {40, 50}};
+  EXPECT_EQ(clip_intervals(merged, 5, 45), (std::vector<Interval>{{5, 10}, {20, 30}, {40, 45}}));
+  EXPECT_EQ(clip_intervals(merged, 10, 20), std::vector<Interval>{});
+  EXPECT_EQ(clip_intervals(merged, 22, 25), (std::vector<Interval>{{22, 25}}));
+  EXPECT_EQ(clip_intervals({}, 0, 100), std::vector<Interval>{});
+}
+
 }  // namespace
 }  // namespace stepscope

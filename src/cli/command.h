@@ -31,6 +31,7 @@ void add_export_command(Program& program);
 void add_doctor_command(Program& program);
 void add_schema_command(Program& program);
 void add_record_command(Program& program);
+void add_serve_commands(Program& program);  // serve, open, start, stop
 
 // A mistake in the command line that the parser cannot see: ends with exit code 2.
 Error usage_error(std::string why, std::string remedy = {});

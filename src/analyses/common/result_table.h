@@ -106,7 +106,7 @@ constexpr auto field(std::string_view name, Unit unit, std::string_view doc) {
                     [](const Row& row) { return to_value(row.*Member); }};
 }
 
-struct ResultColumn {
+struct AnalysisColumn {
   std::string_view name;
   Unit unit;
   ValueKind kind;
@@ -117,7 +117,7 @@ class ResultTable {
  public:
   std::string_view name() const { return name_; }
   std::string_view doc() const { return doc_; }
-  const std::vector<ResultColumn>& columns() const { return columns_; }
+  const std::vector<AnalysisColumn>& columns() const { return columns_; }
   size_t rows() const { return rows_; }
   Value value(size_t row, size_t column) const { return get_(row, column); }
   // columns().size() when there is none.
@@ -130,7 +130,7 @@ class ResultTable {
 
   std::string_view name_;
   std::string_view doc_;
-  std::vector<ResultColumn> columns_;
+  std::vector<AnalysisColumn> columns_;
   size_t rows_ = 0;
   std::function<Value(size_t, size_t)> get_;
 };

@@ -233,7 +233,8 @@ TEST(CommunicationAnalysis, AllTablesOfARunWithoutCommunication) {
   const testing::TemporaryFolder folder;
   const auto store = store_of(folder, [](RankBuilder& rank) { host_track(rank, "main"); });
   RunAnalyses run(store, {});
-  for (const std::string_view name : RunAnalyses::table_names()) {
+  for (const ResultTable& described : RunAnalyses::descriptions()) {
+    const std::string_view name = described.name();
     const auto table = run.table(name);
     ASSERT_TRUE(table.ok());
     if (!name.starts_with("communication")) continue;

@@ -1,0 +1,47 @@
+// The checks that the rules name, by what they look at.
+#ifndef STEPSCOPE_ANALYSES_ADVICE_CHECKS_H_
+#define STEPSCOPE_ANALYSES_ADVICE_CHECKS_H_
+
+#include <optional>
+
+#include "analyses/advice/rules.h"
+
+namespace stepscope {
+
+// input_checks.cc
+std::optional<Finding> check_slow_input(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_input_stage(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_machine_cpu_busy(const Facts& facts, const Rule& rule);
+// rank_checks.cc
+std::optional<Finding> check_slow_rank(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_late_peer(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_slow_link(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_exposed_communication(const Facts& facts, const Rule& rule);
+// host_checks.cc
+std::optional<Finding> check_sync_points(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_launch_bound(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_garbage_collection(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_allocator_calls(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_low_utilisation(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_uneven_steps(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_profiler_cost(const Facts& facts, const Rule& rule);
+// device_checks.cc
+std::optional<Finding> check_pageable_copies(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_ai_cpu_operators(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_compiled_on_the_fly(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_no_tensor_cores(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_low_mfu(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_data_parallel(const Facts& facts, const Rule& rule);
+// memory_checks.cc
+std::optional<Finding> check_memory_leak(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_memory_nearly_full(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_fragmentation(const Facts& facts, const Rule& rule);
+
+// The rank with the largest value of a field; null without ranks or where no value is above zero.
+const RankFacts* worst_rank(const Facts& facts, int64_t RankFacts::* field);
+// Median over the ranks that know the field; kNull when none does.
+int64_t median_over_ranks(const Facts& facts, int64_t RankFacts::* field);
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_ANALYSES_ADVICE_CHECKS_H_

@@ -1,0 +1,116 @@
+#include "analyses/advice/checks.h"
+#include "analyses/advice/wording.h"
+
+namespace stepscope {
+namespace {
+
+// Below this part of the computing time an estimate of FLOPs says nothing about the device.
+constexpr double kMinCoverage = 0.5;
+// A device that is idle half of the time reaches no good rate for other reasons.
+constexpr double kBusyEnough = 0.7;
+
+double busy_share(const RankFacts& rank) {
+  return rank.step_ns == kNull || rank.step_ns <= 0
+             ? 0
+             : 1 - static_cast<double>(rank.idle_ns) / static_cast<double>(rank.step_ns);
+}
+
+}  // namespace
+
+std::optional<Finding> check_pageable_copies(const Facts& facts, const Rule& rule) {
+  const RankFacts* rank = worst_rank(facts, &RankFacts::pageable_copy_ns);
+  if (rank == nullptr || facts.share(rank->pageable_copy_ns) <= rule.limit) return std::nullopt;
+  Finding finding;
+  finding.gain_ns = std::min(rank->pageable_copy_ns, rank->exposed_copy_ns);
+  finding.confidence = Confidence::kDerived;
+  finding.title =
+      "Copies of pageable memory take " + words_for_time(rank->pageable_copy_ns) + " a step";
+  finding.detail = "The driver copies them twice and cannot overlap them with computing.";
+  finding.evidence = {
+      {"pageable", Unit::kNanoseconds, static_cast<double>(rank->pageable_copy_ns)}};
+  finding.places = {{rank->rank}};
+  return finding;
+}
+
+std::optional<Finding> check_ai_cpu_operators(const Facts& facts, const Rule& rule) {
+  const RankFacts* rank = worst_rank(facts, &RankFacts::ai_cpu_ns);
+  if (rank == nullptr || facts.share(rank->ai_cpu_ns) <= rule.limit) return std::nullopt;
+  Finding finding;
+  finding.gain_ns = rank->ai_cpu_ns;
+  finding.confidence = Confidence::kDerived;
+  finding.title = "Operators on the AI CPU take " + words_for_time(rank->ai_cpu_ns) + " a step";
+  finding.detail = "They could run on the AI cores, which are idle meanwhile.";
+  finding.evidence = {{"ai_cpu", Unit::kNanoseconds, static_cast<double>(rank->ai_cpu_ns)}};
+  finding.places = {{rank->rank}};
+  return finding;
+}
+
+std::optional<Finding> check_compiled_on_the_fly(const Facts& facts, const Rule& rule) {
+  for (const RankFacts& rank : facts.ranks) {
+    if (static_cast<double>(rank.compiled_on_the_fly) < rule.limit) continue;
+    Finding finding;
+    finding.confidence = Confidence::kHint;
+    finding.title =
+        std::to_string(rank.compiled_on_the_fly) + " operators were compiled while training ran";
+    finding.detail = rank.all_shapes_dynamic ? "All operators have dynamic shapes." : "";
+    finding.evidence = {{"compiled", Unit::kCount, static_cast<double>(rank.compiled_on_the_fly)}};
+    finding.places = {{rank.rank}};
+    return finding;
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> check_no_tensor_cores(const Facts& facts, const Rule& rule) {
+  for (const RankFacts& rank : facts.ranks) {
+    if (!rank.is_nvidia || std::isnan(rank.tensor_core_eligible)) continue;
+    if (rank.tensor_core_eligible <= rule.limit || rank.tensor_core_share > 0.01) continue;
+    Finding finding;
+    // Tensor cores are several times as fast; half of the time is a cautious estimate.
+    finding.gain_ns =
+        static_cast<int64_t>(rank.tensor_core_eligible * static_cast<double>(rank.compute_ns) / 2);
+    finding.confidence = Confidence::kHint;
+    finding.title = words_for_share(rank.tensor_core_eligible) +
+                    " of the computing time could use tensor cores and does not";
+    finding.detail = "Matrix operators of rank " + std::to_string(rank.rank) +
+                     " run kernels without tensor cores.";
+    finding.evidence = {{"eligible", Unit::kShare, rank.tensor_core_eligible},
+                        {"used", Unit::kShare, rank.tensor_core_share}};
+    finding.places = {{rank.rank}};
+    return finding;
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> check_low_mfu(const Facts& facts, const Rule& rule) {
+  for (const RankFacts& rank : facts.ranks) {
+    if (std::isnan(rank.mfu) || rank.mfu >= rule.limit) continue;
+    if (!(rank.flops_coverage >= kMinCoverage) || busy_share(rank) < kBusyEnough) continue;
+    Finding finding;
+    finding.confidence = Confidence::kHint;
+    finding.title =
+        "The device is busy but reaches " + words_for_share(rank.mfu) + " of its arithmetic rate";
+    finding.detail = "Counted from shapes or counters that cover " +
+                     words_for_share(rank.flops_coverage) + " of the computing time.";
+    finding.evidence = {{"mfu", Unit::kShare, rank.mfu},
+                        {"coverage", Unit::kShare, rank.flops_coverage}};
+    finding.places = {{rank.rank}};
+    return finding;
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> check_data_parallel(const Facts& facts, const Rule&) {
+  for (const RankFacts& rank : facts.ranks) {
+    if (!rank.data_parallel_module) continue;
+    Finding finding;
+    finding.confidence = Confidence::kHint;
+    finding.title = "DataParallel drives several devices from one process";
+    finding.detail =
+        "It copies the model every step, and one interpreter launches for all devices.";
+    finding.places = {{rank.rank}};
+    return finding;
+  }
+  return std::nullopt;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,38 @@
+#include "analyses/advice/facts.h"
+
+#include <algorithm>
+
+#include "analyses/advice/checks.h"
+
+namespace stepscope {
+
+int64_t median_over_ranks(const Facts& facts, int64_t RankFacts::* field) {
+  std::vector<int64_t> values;
+  for (const RankFacts& rank : facts.ranks) {
+    if (rank.*field != kNull && rank.steps > 0) values.push_back(rank.*field);
+  }
+  if (values.empty()) return kNull;
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+const RankFacts* worst_rank(const Facts& facts, int64_t RankFacts::* field) {
+  const RankFacts* worst = nullptr;
+  for (const RankFacts& rank : facts.ranks) {
+    if (rank.*field == kNull || rank.*field <= 0) continue;
+    if (worst == nullptr || rank.*field > worst->*field) worst = &rank;
+  }
+  return worst;
+}
+
+int64_t Facts::step_ns() const { return median_over_ranks(*this, &RankFacts::step_ns); }
+
+double Facts::share(int64_t ns) const {
+  const int64_t step = step_ns();
+  return step == kNull || step <= 0 || ns == kNull
+             ? 0
+             : static_cast<double>(ns) / static_cast<double>(step);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,117 @@
+// What the rules know about a run: a few numbers for each rank, taken from the analyses. Rules read
+// nothing else, so a rule is tested with numbers written by hand.
+//
+// kNull and NaN: not known. Times are means over complete steps unless the name says otherwise.
+#ifndef STEPSCOPE_ANALYSES_ADVICE_FACTS_H_
+#define STEPSCOPE_ANALYSES_ADVICE_FACTS_H_
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "store/schema.h"
+
+namespace stepscope {
+
+struct RankFacts {
+  int64_t rank = 0;
+  int64_t steps = 0;  // complete ones
+
+  // The step, and what its device did. A run without a device has its host operators here.
+  int64_t step_ns = kNull;
+  int64_t longest_step = kNull;  // its number
+  int64_t longest_step_ns = kNull;
+  int64_t median_step_ns = kNull;
+  int64_t compute_ns = 0;
+  int64_t exposed_communication_ns = 0;
+  int64_t communication_wait_ns = kNull;  // of the exposed: waiting for ranks that come later
+  int64_t exposed_copy_ns = 0;            // copies with neither computing nor communication
+  int64_t pageable_copy_ns = 0;           // copies from or to pageable memory
+  int64_t idle_ns = 0;
+
+  // Why the device stood still; these add up to idle_ns.
+  int64_t idle_input_ns = 0;
+  int64_t idle_sync_ns = 0;
+  int64_t idle_gc_ns = 0;
+  int64_t idle_host_ns = 0;
+  int64_t idle_other_ns = 0;
+  int64_t longest_idle_ns = 0;
+  int64_t longest_idle_at_ns = kNull;
+  int64_t longest_idle_step = kNull;
+
+  int64_t input_wait_ns = 0;   // host time waiting for batches, device busy or not
+  int64_t device_wait_ns = 0;  // host time in synchronisation calls
+  double device_waits = 0;     // such calls in a step
+  int64_t allocator_ns =
+      0;  // host time in the device's allocation calls (cudaMalloc, aclrtFree...)
+
+  double kernels = 0;  // device events of computation in a step
+  int64_t mean_kernel_ns = kNull;
+  int64_t ai_cpu_ns = 0;  // computation that fell back to the AI CPU
+
+  // Arithmetic.
+  double tensor_core_share = std::nan("");     // of computing time
+  double tensor_core_eligible = std::nan("");  // of computing time
+  double half_precision_share = std::nan("");  // of the FLOPs
+  double mfu = std::nan("");
+  double flops_coverage = std::nan("");  // share of computing time with known FLOPs
+
+  // Memory.
+  int64_t peak_allocated_bytes = kNull;
+  int64_t peak_reserved_bytes = kNull;
+  int64_t device_memory_bytes = kNull;
+  int64_t leak_bytes_per_step = 0;
+  double leak_share_of_steps = 0;  // steps that ended with more than the one before
+
+  bool has_device = false;
+  bool is_nvidia = false;
+  bool is_ascend = false;
+  bool data_parallel_module = false;  // torch.nn.DataParallel
+  bool all_shapes_dynamic = false;
+  int64_t compiled_on_the_fly = 0;  // aclopCompileAndExecute calls
+};
+
+struct LinkFacts {
+  int64_t src_rank = 0;
+  int64_t dst_rank = 0;
+  std::string kind;
+  double bytes_per_second = 0;
+  double mean_of_kind = 0;
+  int64_t time_ns = 0;  // moving data over it, a step
+};
+
+struct StageFacts {
+  std::string name;
+  std::string type;  // operator type, decides the advice
+  double queue_share = std::nan("");
+  double input_queue_share = std::nan("");
+};
+
+struct Facts {
+  std::vector<RankFacts> ranks;
+
+  // Across ranks.
+  int64_t slow_rank = kNull;  // the one the others wait for
+  int64_t slow_rank_compute_ns = kNull;
+  int64_t other_ranks_compute_ns = kNull;  // median of the others
+  int64_t late_peer = kNull;               // a rank outside the recording that others wait for
+  int64_t late_peer_wait_ns = 0;
+  std::vector<LinkFacts> slow_links;
+  double small_messages_share = std::nan("");  // of collectives
+
+  // Data preparation.
+  std::string data_verdict;  // process, transfer, fetch or ""
+  std::vector<StageFacts> bottleneck_stages;
+  double empty_queue_share = std::nan("");
+  double cpu_busy_share = std::nan("");
+  double profiler_cost_share = std::nan("");  // measured by the recorder
+
+  // The run's typical step: median over ranks.
+  int64_t step_ns() const;
+  double share(int64_t ns) const;
+};
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_ANALYSES_ADVICE_FACTS_H_

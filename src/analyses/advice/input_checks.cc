@@ -1,0 +1,76 @@
+#include "analyses/advice/checks.h"
+#include "analyses/advice/wording.h"
+
+namespace stepscope {
+
+std::optional<Finding> check_slow_input(const Facts& facts, const Rule& rule) {
+  const RankFacts* rank = nullptr;
+  int64_t lost_ns = 0;
+  for (const RankFacts& each : facts.ranks) {
+    // With a device, only what the device lost counts: waiting that overlaps its work is free.
+    const int64_t lost = each.has_device ? each.idle_input_ns : each.input_wait_ns;
+    if (lost > lost_ns) {
+      lost_ns = lost;
+      rank = &each;
+    }
+  }
+  if (rank == nullptr || facts.share(lost_ns) <= rule.limit) return std::nullopt;
+  Finding finding;
+  finding.gain_ns = lost_ns;
+  finding.title = words_for_share(facts.share(lost_ns)) + " of the step is spent waiting for data";
+  finding.detail = "Rank " + std::to_string(rank->rank) + " waits " +
+                   words_for_time(rank->input_wait_ns) + " a step for the next batch" +
+                   (rank->has_device ? "; its device has nothing to do for " +
+                                           words_for_time(lost_ns) + " of it."
+                                     : ".");
+  finding.evidence = {{"input_wait", Unit::kNanoseconds, static_cast<double>(rank->input_wait_ns)},
+                      {"lost", Unit::kNanoseconds, static_cast<double>(lost_ns)},
+                      {"share", Unit::kShare, facts.share(lost_ns)}};
+  finding.places = {{rank->rank, rank->longest_idle_step, rank->longest_idle_at_ns,
+                     rank->longest_idle_at_ns == kNull
+                         ? kNull
+                         : rank->longest_idle_at_ns + rank->longest_idle_ns}};
+  return finding;
+}
+
+std::optional<Finding> check_input_stage(const Facts& facts, const Rule&) {
+  // The pipeline analysis has named the stages by the seed's rules; the wait for data decides
+  // whether that matters.
+  if (facts.bottleneck_stages.empty()) return std::nullopt;
+  int64_t wait_ns = 0;
+  for (const RankFacts& rank : facts.ranks) wait_ns = std::max(wait_ns, rank.input_wait_ns);
+  const bool starved = facts.data_verdict == "process" || facts.share(wait_ns) > 0.05;
+  if (!starved) return std::nullopt;
+  const StageFacts& stage = facts.bottleneck_stages.front();
+  Finding finding;
+  finding.confidence = Confidence::kDerived;
+  finding.title = "The data pipeline is held up by " + stage.name;
+  finding.detail = "Its output queue is " +
+                   (std::isnan(stage.queue_share) ? std::string("low")
+                                                  : words_for_share(stage.queue_share) + " full") +
+                   (std::isnan(stage.input_queue_share)
+                        ? "."
+                        : " while the queue before it is " +
+                              words_for_share(stage.input_queue_share) + " full.");
+  if (!std::isnan(stage.queue_share))
+    finding.evidence.push_back({"queue_share", Unit::kShare, stage.queue_share});
+  if (!std::isnan(facts.empty_queue_share))
+    finding.evidence.push_back({"empty_queue_share", Unit::kShare, facts.empty_queue_share});
+  return finding;
+}
+
+std::optional<Finding> check_machine_cpu_busy(const Facts& facts, const Rule& rule) {
+  if (std::isnan(facts.cpu_busy_share) || facts.cpu_busy_share <= rule.limit) return std::nullopt;
+  // A run on CPUs is meant to use them.
+  bool any_device = false;
+  for (const RankFacts& rank : facts.ranks) any_device |= rank.has_device;
+  if (!any_device) return std::nullopt;
+  Finding finding;
+  finding.confidence = Confidence::kHint;
+  finding.title = "The machine's CPUs are " + words_for_share(facts.cpu_busy_share) + " busy";
+  finding.detail = "Data preparation and launching share them.";
+  finding.evidence = {{"cpu_busy", Unit::kShare, facts.cpu_busy_share}};
+  return finding;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,99 @@
+#include <algorithm>
+
+#include "analyses/advice/checks.h"
+#include "analyses/advice/wording.h"
+
+namespace stepscope {
+
+std::optional<Finding> check_slow_rank(const Facts& facts, const Rule& rule) {
+  if (facts.slow_rank == kNull || facts.slow_rank_compute_ns == kNull) return std::nullopt;
+  const int64_t excess_ns = facts.slow_rank_compute_ns - facts.other_ranks_compute_ns;
+  if (facts.share(excess_ns) <= rule.limit) return std::nullopt;
+  Finding finding;
+  finding.gain_ns = excess_ns;
+  finding.confidence = Confidence::kDerived;
+  finding.title = "Rank " + std::to_string(facts.slow_rank) + " is slower than the others by " +
+                  words_for_time(excess_ns) + " a step";
+  finding.detail = "It computes " + words_for_time(facts.slow_rank_compute_ns) +
+                   " a step, the others " + words_for_time(facts.other_ranks_compute_ns) +
+                   "; they wait for it in collectives.";
+  finding.evidence = {
+      {"rank", Unit::kNone, static_cast<double>(facts.slow_rank)},
+      {"compute", Unit::kNanoseconds, static_cast<double>(facts.slow_rank_compute_ns)},
+      {"others", Unit::kNanoseconds, static_cast<double>(facts.other_ranks_compute_ns)}};
+  finding.places = {{facts.slow_rank}};
+  return finding;
+}
+
+std::optional<Finding> check_late_peer(const Facts& facts, const Rule& rule) {
+  if (facts.late_peer == kNull || facts.share(facts.late_peer_wait_ns) <= rule.limit)
+    return std::nullopt;
+  Finding finding;
+  finding.gain_ns = facts.late_peer_wait_ns;
+  finding.confidence = Confidence::kDerived;
+  finding.title = "Collectives wait " + words_for_time(facts.late_peer_wait_ns) +
+                  " a step for rank " + std::to_string(facts.late_peer);
+  finding.detail = "The wait is for a notice of that peer; other tools count it as idle.";
+  finding.evidence = {{"peer", Unit::kNone, static_cast<double>(facts.late_peer)},
+                      {"wait", Unit::kNanoseconds, static_cast<double>(facts.late_peer_wait_ns)}};
+  return finding;
+}
+
+std::optional<Finding> check_slow_link(const Facts& facts, const Rule& rule) {
+  const LinkFacts* worst = nullptr;
+  const auto below = [](const LinkFacts& link) {
+    return link.mean_of_kind > 0 ? 1 - link.bytes_per_second / link.mean_of_kind : 0;
+  };
+  for (const LinkFacts& link : facts.slow_links) {
+    if (worst == nullptr || below(link) > below(*worst)) worst = &link;
+  }
+  if (worst == nullptr || below(*worst) <= rule.limit) return std::nullopt;
+  Finding finding;
+  finding.confidence = Confidence::kDerived;
+  if (worst->time_ns > 0)
+    finding.gain_ns = static_cast<int64_t>(below(*worst) * static_cast<double>(worst->time_ns));
+  finding.title = "The link between ranks " + std::to_string(worst->src_rank) + " and " +
+                  std::to_string(worst->dst_rank) +
+                  " is slow: " + words_for_rate(worst->bytes_per_second);
+  finding.detail = "Links of its kind (" + worst->kind + ") reach " +
+                   words_for_rate(worst->mean_of_kind) + " on average.";
+  finding.evidence = {{"src_rank", Unit::kNone, static_cast<double>(worst->src_rank)},
+                      {"dst_rank", Unit::kNone, static_cast<double>(worst->dst_rank)},
+                      {"bandwidth", Unit::kBytesPerSecond, worst->bytes_per_second},
+                      {"mean_of_kind", Unit::kBytesPerSecond, worst->mean_of_kind}};
+  finding.places = {{worst->src_rank}};
+  return finding;
+}
+
+std::optional<Finding> check_exposed_communication(const Facts& facts, const Rule& rule) {
+  // Waiting for a late rank is that rank's fault; what is left is communication itself. The rank
+  // that waits least shows it best.
+  int64_t exposed_ns = kNull;
+  const RankFacts* rank = nullptr;
+  for (const RankFacts& each : facts.ranks) {
+    if (each.steps == 0) continue;
+    const int64_t own = each.exposed_communication_ns -
+                        (each.communication_wait_ns == kNull ? 0 : each.communication_wait_ns);
+    if (exposed_ns == kNull || own < exposed_ns) {
+      exposed_ns = own;
+      rank = &each;
+    }
+  }
+  if (rank == nullptr || facts.share(exposed_ns) <= rule.limit) return std::nullopt;
+  Finding finding;
+  finding.gain_ns = exposed_ns;
+  finding.title =
+      words_for_share(facts.share(exposed_ns)) + " of the step is communication that nothing hides";
+  finding.detail = "On every rank at least " + words_for_time(exposed_ns) +
+                   " a step pass with communication and no computation, waiting for late ranks not "
+                   "counted.";
+  if (!std::isnan(facts.small_messages_share) && facts.small_messages_share > 0.2)
+    finding.detail += " " + words_for_share(facts.small_messages_share) +
+                      " of the collectives move small messages.";
+  finding.evidence = {{"exposed", Unit::kNanoseconds, static_cast<double>(exposed_ns)},
+                      {"share", Unit::kShare, facts.share(exposed_ns)}};
+  finding.places = {{rank->rank}};
+  return finding;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,144 @@
+#include "analyses/advice/rules.h"
+
+#include <algorithm>
+
+#include "analyses/advice/checks.h"
+
+namespace stepscope {
+namespace {
+
+// Causes first, symptoms after them: low_utilisation looks at what no other rule explains.
+constexpr Rule kRules[] = {
+    {"slow_input",
+     "devices that stand still, or a host that waits, because the next batch is not there", 0.05,
+     "Give the data loader more workers (torch: num_workers, prefetch_factor, persistent_workers; "
+     "MindSpore: num_parallel_workers, prefetch_size), move decoding and augmentation off the main "
+     "process, or store the data in a form that is cheaper to read.",
+     check_slow_input},
+    {"input_stage", "the stage of the data pipeline that holds up the others", 0.6,
+     "Raise num_parallel_workers of this stage or make its function cheaper; for a Python "
+     "generator use "
+     "a random-access or MindRecord source; for batching raise prefetch_size.",
+     check_input_stage},
+    {"machine_cpu_busy", "a machine whose CPUs are all in use", 0.8,
+     "Take work off the CPUs (fewer or cheaper loader workers, operators on the device) or use "
+     "more of "
+     "them: data preparation and launching compete for them.",
+     check_machine_cpu_busy},
+    {"slow_rank",
+     "a rank that computes longer than the others, who then wait for it in collectives", 0.05,
+     "Look at this rank's machine first: clocks and throttling, other processes, its data shard; "
+     "move the "
+     "rank to another device to tell the device from the data.",
+     check_slow_rank},
+    {"late_peer", "a rank outside of the recording that the recorded ranks wait for", 0.05,
+     "Record that rank too and look at what it does before the collective.", check_late_peer},
+    {"slow_link", "a link whose bandwidth is far below that of its kind", 0.2,
+     "Check cable, switch port and topology of this pair; move the ranks of a group closer "
+     "together.",
+     check_slow_link},
+    {"exposed_communication", "communication that no computation hides", 0.1,
+     "Overlap it: larger gradient buckets with backward (DDP bucket_cap_mb, "
+     "all_reduce_fusion_config), "
+     "prefetching for sharded parameters; send less: 16-bit gradients, accumulation over several "
+     "steps.",
+     check_exposed_communication},
+    {"sync_points", "calls that wait for the device in the middle of a step", 0.03,
+     "Remove .item(), .cpu(), print(tensor), torch.cuda.synchronize() and data-dependent shapes "
+     "from the "
+     "step; log a loss every n steps, or copy it with non_blocking=True.",
+     check_sync_points},
+    {"launch_bound", "kernels so short that the host cannot launch them fast enough", 0.1,
+     "Launch less: torch.compile or CUDA graphs, graph mode in MindSpore, fused operators and "
+     "optimizers, "
+     "a larger batch.",
+     check_launch_bound},
+    {"garbage_collection", "Python's garbage collector running inside steps", 0.02,
+     "Call gc.freeze() after set-up, gc.disable() in the loop and gc.collect() every n steps.",
+     check_garbage_collection},
+    {"allocator_calls", "device memory allocated and released inside steps", 0.02,
+     "Let the caching allocator keep its blocks: expandable_segments:True, no empty_cache() in the "
+     "loop, "
+     "shapes that do not change from step to step.",
+     check_allocator_calls},
+    {"pageable_copies", "copies between device and pageable memory", 0.03,
+     "Use pin_memory=True and copy with non_blocking=True.", check_pageable_copies},
+    {"ai_cpu_operators", "operators that run on the AI CPU instead of the AI cores", 0.02,
+     "Change the data type (64-bit and double types fall back) or replace the operator.",
+     check_ai_cpu_operators},
+    {"compiled_on_the_fly", "operators compiled while training runs", 20,
+     "Use fixed shapes or binary operators (torch_npu.npu.set_compile_mode(jit_compile=False)).",
+     check_compiled_on_the_fly},
+    {"no_tensor_cores", "matrix work that does not use the tensor cores", 0.2,
+     "Train in bfloat16 or float16 (torch.autocast) or allow TF32 "
+     "(torch.set_float32_matmul_precision('high')).",
+     check_no_tensor_cores},
+    {"low_mfu", "a busy device that reaches a small part of its arithmetic rate", 0.25,
+     "Look at the operators with most time: shapes that are no multiple of 8 or 64, memory-bound "
+     "operators "
+     "that can be fused, small batches, attention without a fused kernel.",
+     check_low_mfu},
+    {"data_parallel", "torch.nn.DataParallel", 0,
+     "Use DistributedDataParallel, one process per device.", check_data_parallel},
+    {"uneven_steps", "single steps that take much longer than the others", 1.5,
+     "Look at the step named here: checkpoint, evaluation, logging, a new shape.",
+     check_uneven_steps},
+    {"memory_leak", "memory that grows from step to step", 0.8,
+     "Look at what keeps tensors alive: losses added up without .item() or .detach(), lists of "
+     "outputs, "
+     "graphs kept by retain_graph.",
+     check_memory_leak},
+    {"memory_nearly_full", "a peak close to the device's memory", 0.9,
+     "A slightly larger batch or fragmentation will fail: use activation checkpointing, shard "
+     "optimizer "
+     "states, or a smaller batch.",
+     check_memory_nearly_full},
+    {"fragmentation", "memory that is reserved and not used", 0.3,
+     "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, fewer different shapes.",
+     check_fragmentation},
+    {"low_utilisation", "a device that is idle for reasons that no other rule names", 0.3,
+     "Open the timeline at the longest gap and look at what the host does there.",
+     check_low_utilisation},
+    {"profiler_cost", "a recording that made steps longer", 0.1,
+     "Record less (kernels tier, no stacks, no shapes): times of short operators are too high.",
+     check_profiler_cost},
+};
+
+}  // namespace
+
+std::span<const Rule> rules() { return kRules; }
+
+std::vector<Finding> find_causes(const Facts& facts) {
+  std::vector<Finding> findings;
+  int64_t explained_idle_ns = 0;
+  for (const Rule& rule : kRules) {
+    auto finding = rule.check(facts, rule);
+    if (!finding) continue;
+    finding->rule = rule.name;
+    finding->remedy = rule.remedy;
+    if (finding->gain_ns != kNull) finding->gain_share = facts.share(finding->gain_ns);
+    // The symptom is only worth a line where its causes are not already there.
+    if (rule.name == "low_utilisation" && explained_idle_ns * 2 > finding->gain_ns) continue;
+    if (finding->gain_ns != kNull) explained_idle_ns += finding->gain_ns;
+    findings.push_back(std::move(*finding));
+  }
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    const auto gain = [](const Finding& f) { return f.gain_ns == kNull ? -1 : f.gain_ns; };
+    return gain(a) > gain(b);
+  });
+  return findings;
+}
+
+std::string_view confidence_name(Confidence confidence) {
+  switch (confidence) {
+    case Confidence::kMeasured:
+      return "measured";
+    case Confidence::kDerived:
+      return "derived";
+    case Confidence::kHint:
+      return "hint";
+  }
+  return "";
+}
+
+}  // namespace stepscope

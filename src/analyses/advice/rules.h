@@ -1,0 +1,31 @@
+// The rules behind the advice, as data: a name, a limit, what to do, and a check that turns facts
+// into a finding or none. Limits are shares of a step unless the rule says otherwise.
+#ifndef STEPSCOPE_ANALYSES_ADVICE_RULES_H_
+#define STEPSCOPE_ANALYSES_ADVICE_RULES_H_
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "analyses/advice/facts.h"
+#include "analyses/advice/finding.h"
+
+namespace stepscope {
+
+struct Rule {
+  std::string_view name;
+  std::string_view looks_for;  // one line for the documentation
+  double limit;                // fires above it; the check says of what
+  std::string_view remedy;
+  std::optional<Finding> (*check)(const Facts& facts, const Rule& rule);
+};
+
+std::span<const Rule> rules();
+
+// The findings of all rules, most to gain first; those without a gain last, in the rules' order.
+std::vector<Finding> find_causes(const Facts& facts);
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_ANALYSES_ADVICE_RULES_H_

@@ -1,0 +1,198 @@
+#include "analyses/advice/rules.h"
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace stepscope {
+namespace {
+
+constexpr int64_t kMs = 1'000'000;
+
+// Two ranks on GPUs with nothing wrong: 100 ms steps, 95 ms of computing.
+Facts healthy() {
+  Facts facts;
+  for (int64_t number = 0; number < 2; ++number) {
+    RankFacts rank;
+    rank.rank = number;
+    rank.steps = 10;
+    rank.step_ns = rank.median_step_ns = 100 * kMs;
+    rank.longest_step_ns = 104 * kMs;
+    rank.longest_step = 3;
+    rank.compute_ns = 95 * kMs;
+    rank.exposed_communication_ns = 2 * kMs;
+    rank.communication_wait_ns = kMs;
+    rank.idle_ns = 3 * kMs;
+    rank.idle_host_ns = 3 * kMs;
+    rank.kernels = 1000;
+    rank.mean_kernel_ns = 95'000;
+    rank.has_device = rank.is_nvidia = true;
+    rank.tensor_core_eligible = 0.8;
+    rank.tensor_core_share = 0.7;
+    rank.mfu = 0.45;
+    rank.flops_coverage = 0.9;
+    rank.device_memory_bytes = 80LL << 30;
+    rank.peak_allocated_bytes = 40LL << 30;
+    rank.peak_reserved_bytes = 44LL << 30;
+    facts.ranks.push_back(rank);
+  }
+  return facts;
+}
+
+// For each rule the smallest change of the healthy run that makes it fire.
+struct Case {
+  std::function<void(Facts&)> plant;
+  int64_t gain_ns;
+};
+
+const std::map<std::string, Case>& cases() {
+  static const std::map<std::string, Case> all = {
+      {"slow_input", {[](Facts& f) { f.ranks[1].idle_input_ns = 20 * kMs; }, 20 * kMs}},
+      {"input_stage",
+       {[](Facts& f) {
+          f.bottleneck_stages = {{"Map_3", "Map", 0.1, 0.95}};
+          f.data_verdict = "process";
+        },
+        kNull}},
+      {"machine_cpu_busy", {[](Facts& f) { f.cpu_busy_share = 0.93; }, kNull}},
+      {"slow_rank",
+       {[](Facts& f) {
+          f.slow_rank = 1;
+          f.slow_rank_compute_ns = 90 * kMs;
+          f.other_ranks_compute_ns = 60 * kMs;
+        },
+        30 * kMs}},
+      {"late_peer",
+       {[](Facts& f) {
+          f.late_peer = 5;
+          f.late_peer_wait_ns = 70 * kMs;
+        },
+        70 * kMs}},
+      {"slow_link",
+       {[](Facts& f) { f.slow_links = {{0, 1, "HCCS", 10e9, 20e9, 8 * kMs}}; }, 4 * kMs}},
+      {"exposed_communication",
+       {[](Facts& f) {
+          for (RankFacts& rank : f.ranks) rank.exposed_communication_ns = 21 * kMs;
+        },
+        20 * kMs}},
+      {"sync_points",
+       {[](Facts& f) {
+          f.ranks[0].idle_sync_ns = 10 * kMs;
+          f.ranks[0].device_waits = 12;
+        },
+        10 * kMs}},
+      {"launch_bound",
+       {[](Facts& f) {
+          f.ranks[0].idle_host_ns = 40 * kMs;
+          f.ranks[0].mean_kernel_ns = 4000;
+        },
+        40 * kMs}},
+      {"garbage_collection", {[](Facts& f) { f.ranks[0].idle_gc_ns = 5 * kMs; }, 5 * kMs}},
+      {"allocator_calls", {[](Facts& f) { f.ranks[0].allocator_ns = 9 * kMs; }, 3 * kMs}},
+      {"pageable_copies",
+       {[](Facts& f) {
+          f.ranks[0].pageable_copy_ns = 8 * kMs;
+          f.ranks[0].exposed_copy_ns = 6 * kMs;
+        },
+        6 * kMs}},
+      {"ai_cpu_operators", {[](Facts& f) { f.ranks[0].ai_cpu_ns = 7 * kMs; }, 7 * kMs}},
+      {"compiled_on_the_fly", {[](Facts& f) { f.ranks[0].compiled_on_the_fly = 20; }, kNull}},
+      {"no_tensor_cores", {[](Facts& f) { f.ranks[0].tensor_core_share = 0; }, 95 * kMs * 8 / 20}},
+      {"low_mfu", {[](Facts& f) { f.ranks[0].mfu = 0.1; }, kNull}},
+      {"data_parallel", {[](Facts& f) { f.ranks[0].data_parallel_module = true; }, kNull}},
+      {"uneven_steps", {[](Facts& f) { f.ranks[0].longest_step_ns = 300 * kMs; }, 20 * kMs}},
+      {"memory_leak",
+       {[](Facts& f) {
+          f.ranks[0].leak_bytes_per_step = 64 << 20;
+          f.ranks[0].leak_share_of_steps = 1;
+        },
+        kNull}},
+      {"memory_nearly_full",
+       {[](Facts& f) { f.ranks[0].peak_allocated_bytes = 75LL << 30; }, kNull}},
+      {"fragmentation",
+       {[](Facts& f) {
+          f.ranks[0].peak_reserved_bytes = 78LL << 30;
+          f.ranks[0].peak_allocated_bytes = 40LL << 30;
+        },
+        kNull}},
+      {"low_utilisation",
+       {[](Facts& f) { f.ranks[0].idle_ns = f.ranks[0].idle_other_ns = 60 * kMs; }, 60 * kMs}},
+      {"profiler_cost", {[](Facts& f) { f.profiler_cost_share = 0.3; }, kNull}},
+  };
+  return all;
+}
+
+TEST(Rules, AreSilentOnAHealthyRun) { EXPECT_TRUE(find_causes(healthy()).empty()); }
+
+TEST(Rules, AreSilentWithoutSteps) {
+  EXPECT_TRUE(find_causes({}).empty());
+  Facts facts;
+  facts.ranks.emplace_back();
+  EXPECT_TRUE(find_causes(facts).empty());
+}
+
+TEST(Rules, EachHasACase) {
+  for (const Rule& rule : rules())
+    EXPECT_TRUE(cases().contains(std::string(rule.name))) << rule.name;
+  EXPECT_EQ(cases().size(), rules().size());
+}
+
+TEST(Rules, EachFiresOnItsCauseAlone) {
+  for (const auto& [name, planted] : cases()) {
+    Facts facts = healthy();
+    planted.plant(facts);
+    const auto findings = find_causes(facts);
+    ASSERT_EQ(findings.size(), 1u) << name;
+    const Finding& finding = findings.front();
+    EXPECT_EQ(finding.rule, name);
+    EXPECT_EQ(finding.gain_ns, planted.gain_ns) << name;
+    EXPECT_FALSE(finding.title.empty()) << name;
+    EXPECT_FALSE(finding.remedy.empty()) << name;
+  }
+}
+
+TEST(Rules, MostToGainComesFirst) {
+  Facts facts = healthy();
+  facts.ranks[0].idle_gc_ns = 5 * kMs;
+  facts.ranks[1].idle_input_ns = 20 * kMs;
+  facts.ranks[0].data_parallel_module = true;
+  const auto findings = find_causes(facts);
+  ASSERT_EQ(findings.size(), 3u);
+  EXPECT_EQ(findings[0].rule, "slow_input");
+  EXPECT_DOUBLE_EQ(findings[0].gain_share, 0.2);
+  EXPECT_EQ(findings[1].rule, "garbage_collection");
+  EXPECT_EQ(findings[2].rule, "data_parallel");
+}
+
+TEST(Rules, ASymptomIsSilentWhenItsCauseIsNamed) {
+  Facts facts = healthy();
+  facts.ranks[0].idle_ns = 60 * kMs;
+  facts.ranks[0].idle_input_ns = 55 * kMs;
+  const auto findings = find_causes(facts);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].rule, "slow_input");
+}
+
+TEST(Rules, WaitingForASlowRankIsNotCommunication) {
+  Facts facts = healthy();
+  facts.ranks[0].exposed_communication_ns = 32 * kMs;
+  facts.ranks[0].communication_wait_ns = 30 * kMs;
+  facts.slow_rank = 1;
+  facts.slow_rank_compute_ns = 95 * kMs;
+  facts.other_ranks_compute_ns = 65 * kMs;
+  const auto findings = find_causes(facts);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].rule, "slow_rank");
+}
+
+TEST(Rules, OneWaitAtTheEndOfAStepIsHowProgramsEndIt) {
+  Facts facts = healthy();
+  facts.ranks[0].idle_sync_ns = 10 * kMs;
+  facts.ranks[0].device_waits = 1;
+  EXPECT_TRUE(find_causes(facts).empty());
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,86 @@
+#include "analyses/step_budget/host_activity.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <utility>
+
+#include "analyses/common/rank_rows.h"
+
+namespace stepscope {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+bool is_collection(std::string_view name) {
+  const std::string text = lower(name);
+  return text == "gc" || text.find("garbage collect") != std::string::npos;
+}
+
+enum class Wait : uint8_t { kUnknown, kNone, kInput, kDevice, kCollection };
+
+Wait wait_of(std::string_view name) {
+  if (is_input_wait(name)) return Wait::kInput;
+  if (is_device_wait(name)) return Wait::kDevice;
+  if (is_collection(name)) return Wait::kCollection;
+  return Wait::kNone;
+}
+
+}  // namespace
+
+bool is_input_wait(std::string_view name) {
+  return name.starts_with("enumerate(DataLoader)") || name.starts_with("enumerate(DataPipe)") ||
+         name.starts_with("DataLoader.next") || name.starts_with("stepscope.pipeline.wait") ||
+         name.find("GetNext") != std::string_view::npos;
+}
+
+bool is_device_wait(std::string_view name) {
+  if (name == "aten::item" || name == "aten::_local_scalar_dense") return true;
+  return lower(name).find("synchronize") != std::string::npos;
+}
+
+HostActivity host_activity(const StoreReader& store, size_t rank) {
+  // What a name means is decided once for each name.
+  std::vector<Wait> meaning(store.string_count(), Wait::kUnknown);
+  std::vector<bool> host_track;
+  const uint64_t first_track = store.row_base(Table::kTracks, rank);
+  for_each_row<1>(store, Table::kTracks, rank, {"kind"}, [&](const auto& row) {
+    const std::string_view kind = store.string(row[0]);
+    host_track.push_back(kind == "host" || kind == "python");
+  });
+  std::vector<int64_t> step_marks;  // drawn around everything a step does: no activity of its own
+  for_each_row<1>(store, Table::kSteps, rank, {"slice"}, [&](const auto& row) {
+    if (row[0] != kNull) step_marks.push_back(row[0]);
+  });
+  std::sort(step_marks.begin(), step_marks.end());
+  HostActivity host;
+  for_each_row<7>(store, Table::kSlices, rank,
+                  {"track", "ts", "dur", "name", "depth", "flags", "id"}, [&](const auto& row) {
+                    const auto [track, ts_ns, dur_ns, name, depth, flags, id] = row;
+                    const auto lane = static_cast<uint64_t>(track) - first_track;
+                    if (lane >= host_track.size() || !host_track[lane]) return;
+                    if (dur_ns == kNull || dur_ns <= 0 || (flags & kFlagImpossible) != 0) return;
+                    if (name < 0 || static_cast<size_t>(name) >= meaning.size()) return;
+                    Wait& wait = meaning[static_cast<size_t>(name)];
+                    if (wait == Wait::kUnknown) wait = wait_of(store.string(name));
+                    const Interval interval{ts_ns, ts_ns + dur_ns};
+                    if (wait == Wait::kInput) host.input.push_back(interval);
+                    if (wait == Wait::kDevice) host.sync.push_back(interval);
+                    if (wait == Wait::kCollection) host.gc.push_back(interval);
+                    // Slices inside the step mark are one deeper than the others.
+                    if (depth <= 1 && !std::binary_search(step_marks.begin(), step_marks.end(), id))
+                      host.any.push_back(interval);
+                  });
+  host.input = merge_intervals(std::move(host.input));
+  host.sync = merge_intervals(std::move(host.sync));
+  for (const Interval& wait : host.sync) host.sync_starts.push_back(wait.start_ns);
+  host.gc = merge_intervals(std::move(host.gc));
+  host.any = merge_intervals(std::move(host.any));
+  return host;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,80 @@
+#include "analyses/step_budget/step_budget.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace stepscope {
+namespace {
+
+// The merged interval that holds `at`, ends included: a wait for the device ends after the device
+// did, and clocks of host and device may differ by a tick.
+bool holds(const std::vector<Interval>& merged, int64_t at_ns) {
+  auto after = std::upper_bound(merged.begin(), merged.end(), at_ns,
+                                [](int64_t at, const Interval& i) { return at < i.start_ns; });
+  return after != merged.begin() && std::prev(after)->end_ns >= at_ns;
+}
+
+// Takes what `cause` covers away from `rest` and returns its length.
+int64_t take(std::vector<Interval>& rest, const std::vector<Interval>& cause) {
+  const int64_t before = total_length_ns(rest);
+  rest = subtract_intervals(rest, cause);
+  return before - total_length_ns(rest);
+}
+
+StepBudgetRow budget_of(const DeviceIntervals& device, const HostActivity& host,
+                        const StepWindow& step) {
+  const auto inside = [&](const std::vector<Interval>& merged) {
+    return clip_intervals(merged, step.start_ns, step.end_ns);
+  };
+  StepBudgetRow row;
+  row.step = step.step;
+  row.step_ns = step.end_ns - step.start_ns;
+  std::vector<Interval> rest = {{step.start_ns, step.end_ns}};
+  row.compute_ns = take(rest, inside(device.compute));
+  row.exposed_communication_ns = take(rest, inside(device.communication));
+  row.exposed_copy_ns = take(rest, inside(device.memory));
+  row.idle_ns = total_length_ns(rest);
+
+  std::vector<Interval> drained;
+  std::vector<Interval> starved;
+  for (const Interval& piece : rest) {
+    if (piece.end_ns - piece.start_ns > row.longest_idle_ns) {
+      row.longest_idle_ns = piece.end_ns - piece.start_ns;
+      row.longest_idle_at_ns = piece.start_ns;
+    }
+    (holds(host.sync, piece.start_ns) ? drained : starved).push_back(piece);
+  }
+  // Waiting for input comes first: the device was waited for, and then lacked its batch.
+  const std::vector<Interval> input = inside(host.input);
+  const std::vector<Interval> collection = inside(host.gc);
+  row.input_ns = take(starved, input) + take(drained, input);
+  row.gc_ns = take(starved, collection) + take(drained, collection);
+  row.sync_ns = total_length_ns(drained);
+  row.host_ns = take(starved, inside(host.any));
+  row.other_ns = total_length_ns(starved);
+
+  row.input_wait_ns = total_length_ns(input);
+  row.device_wait_ns = total_length_ns(inside(host.sync));
+  const auto& starts = host.sync_starts;
+  row.device_waits = std::lower_bound(starts.begin(), starts.end(), step.end_ns) -
+                     std::lower_bound(starts.begin(), starts.end(), step.start_ns);
+  return row;
+}
+
+}  // namespace
+
+std::vector<StepBudgetRow> step_budget(const RankId& rank, const DeviceIntervals& device,
+                                       const HostActivity& host,
+                                       const std::vector<StepWindow>& steps) {
+  std::vector<StepBudgetRow> rows;
+  for (const StepWindow& step : steps) {
+    StepBudgetRow row = budget_of(device, host, step);
+    row.rank = rank.rank;
+    row.window = rank.window;
+    row.device = device.device;
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace stepscope

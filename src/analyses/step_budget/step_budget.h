@@ -1,0 +1,95 @@
+// Where each step of a device went, completely: the parts of a row add up to its length, in
+// nanoseconds. What the device does has the first claim (computing, then communication, then
+// copies); what is left it stands still, and each piece of that has one cause:
+//
+//   input   the host was waiting for the next batch
+//   gc      Python's garbage collector ran
+//   sync    the device ran dry while the host waited for it: a synchronisation point emptied the
+//   queue host    the host was busy with other things and launched too late other   no thread of
+//   the host was in any recorded slice
+#ifndef STEPSCOPE_ANALYSES_STEP_BUDGET_STEP_BUDGET_H_
+#define STEPSCOPE_ANALYSES_STEP_BUDGET_STEP_BUDGET_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "analyses/common/rank_rows.h"
+#include "analyses/common/result_table.h"
+#include "analyses/device_time/device_intervals.h"
+#include "analyses/step_budget/host_activity.h"
+
+namespace stepscope {
+
+struct StepBudgetRow {
+  int64_t rank = 0;
+  int64_t window = 0;
+  int64_t device = 0;
+  int64_t step = 0;
+  int64_t step_ns = 0;
+  int64_t compute_ns = 0;
+  int64_t exposed_communication_ns = 0;
+  int64_t exposed_copy_ns = 0;
+  int64_t idle_ns = 0;
+  int64_t input_ns = 0;
+  int64_t sync_ns = 0;
+  int64_t gc_ns = 0;
+  int64_t host_ns = 0;
+  int64_t other_ns = 0;
+  int64_t input_wait_ns = 0;   // of the host, whatever the device did
+  int64_t device_wait_ns = 0;  // the same for synchronisation
+  int64_t device_waits = 0;
+  int64_t longest_idle_ns = 0;
+  int64_t longest_idle_at_ns = kNull;
+};
+
+inline constexpr Field<StepBudgetRow> kStepBudgetFields[] = {
+    field<&StepBudgetRow::rank>("rank", Unit::kNone, "rank"),
+    field<&StepBudgetRow::window>("window", Unit::kNone, "recording window of the rank"),
+    field<&StepBudgetRow::device>("device", Unit::kNone,
+                                  "device number; -1: the host, for runs without a device"),
+    field<&StepBudgetRow::step>("step", Unit::kNone, "number of the step"),
+    field<&StepBudgetRow::step_ns>("step_ns", Unit::kNanoseconds,
+                                   "length of the step: the sum of the next four"),
+    field<&StepBudgetRow::compute_ns>("compute_ns", Unit::kNanoseconds, "time with computation"),
+    field<&StepBudgetRow::exposed_communication_ns>("exposed_communication_ns", Unit::kNanoseconds,
+                                                    "time with communication and no computation"),
+    field<&StepBudgetRow::exposed_copy_ns>("exposed_copy_ns", Unit::kNanoseconds,
+                                           "time with copies or sets and nothing else"),
+    field<&StepBudgetRow::idle_ns>(
+        "idle_ns", Unit::kNanoseconds,
+        "time without any event on the device: the sum of the next five"),
+    field<&StepBudgetRow::input_ns>("input_ns", Unit::kNanoseconds,
+                                    "idle while the host waited for the next batch"),
+    field<&StepBudgetRow::sync_ns>("sync_ns", Unit::kNanoseconds,
+                                   "idle that began while the host waited for the device"),
+    field<&StepBudgetRow::gc_ns>("gc_ns", Unit::kNanoseconds,
+                                 "idle while Python collected garbage"),
+    field<&StepBudgetRow::host_ns>("host_ns", Unit::kNanoseconds,
+                                   "idle while the host was busy and launched nothing"),
+    field<&StepBudgetRow::other_ns>("other_ns", Unit::kNanoseconds,
+                                    "idle while no host thread was in any recorded slice"),
+    field<&StepBudgetRow::input_wait_ns>("input_wait_ns", Unit::kNanoseconds,
+                                         "time the host waited for batches, device idle or not"),
+    field<&StepBudgetRow::device_wait_ns>("device_wait_ns", Unit::kNanoseconds,
+                                          "time the host waited for the device"),
+    field<&StepBudgetRow::device_waits>("device_waits", Unit::kCount, "how often it did"),
+    field<&StepBudgetRow::longest_idle_ns>("longest_idle_ns", Unit::kNanoseconds,
+                                           "longest piece of idle time"),
+    field<&StepBudgetRow::longest_idle_at_ns>("longest_idle_at_ns", Unit::kTimestamp,
+                                              "where it begins"),
+};
+
+// A step as the caller counts it: marked or inferred.
+struct StepWindow {
+  int64_t step = 0;
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+};
+
+std::vector<StepBudgetRow> step_budget(const RankId& rank, const DeviceIntervals& device,
+                                       const HostActivity& host,
+                                       const std::vector<StepWindow>& steps);
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_ANALYSES_STEP_BUDGET_STEP_BUDGET_H_

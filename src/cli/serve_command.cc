@@ -1,0 +1,251 @@
+// stepscope serve | open | start | stop: the web pages.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/port_holder.h"
+#include "cli/terminal.h"
+#include "server/server.h"
+
+namespace stepscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  ServerOptions server;
+  std::string workspace;
+  bool no_token = false;
+  bool no_browser = false;
+};
+
+std::string default_workspace() {
+  const char* home = std::getenv("HOME");
+  return std::string(home == nullptr ? "/tmp" : home) + "/stepscope";
+}
+
+// Where a server that runs in the background leaves word of itself.
+std::string note_path(const Options& options) {
+  return options.workspace + "/server." + std::to_string(options.server.port) + ".json";
+}
+
+Error explain_port(Error error, const Options& options) {
+  if (error.what != "cannot take the port") return error;
+  const std::string holder = port_holder(options.server.port);
+  if (!holder.empty()) error.why = "it is held by " + holder;
+  if (const int next = next_free_port(options.server.port); next != 0)
+    error.remedy = fmt::format("--port {} is free", next);
+  return error;
+}
+
+Result<std::unique_ptr<Server>> make_server(Options& options) {
+  options.server.want_token = !options.no_token;
+  std::error_code problem;
+  if (!fs::exists(options.server.base, problem))
+    return Error{ErrorCode::kNotFound, "cannot serve", options.server.base, "there is no such path",
+                 "name a folder with recordings, or a trace"};
+  auto server = Server::create(options.server);
+  if (!server) return explain_port(std::move(server.error()), options);
+  return server;
+}
+
+// Serves until Ctrl-C.
+Status serve_until_cancelled(Server& server, Progress& progress) {
+  std::jthread watch([&](const std::stop_token& over) {
+    while (!over.stop_requested() && !progress.cancelled())
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    if (progress.cancelled()) server.stop();
+  });
+  const Status status = server.run();
+  return progress.cancelled() ? Status() : status;
+}
+
+void open_browser(const std::string& link) {
+  const bool has_screen =
+      std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr;
+  if (!has_screen) return;
+  const pid_t child = fork();
+  if (child != 0) return;
+  const int nowhere = open("/dev/null", O_RDWR);
+  dup2(nowhere, STDOUT_FILENO);
+  dup2(nowhere, STDERR_FILENO);
+  execlp("xdg-open", "xdg-open", link.c_str(), nullptr);
+  _exit(127);
+}
+
+Status serve(Options& options, Progress& progress, bool browser) {
+  auto server = make_server(options);
+  if (!server) return std::move(server.error());
+  if (auto status = write_out(fmt::format("Web address: {}\n", (*server)->link())); !status)
+    return status;
+  if (browser && !options.no_browser) open_browser((*server)->link());
+  return serve_until_cancelled(**server, progress);
+}
+
+// The child of `start`: serves in the background; tells the parent how it went through the pipe.
+int serve_detached(Options& options, Progress& progress, int report) {
+  const auto tell = [&](const std::string& text) {
+    (void)!write(report, text.data(), text.size());
+    close(report);
+  };
+  auto server = make_server(options);
+  if (!server) {
+    tell("failed " + server.error().message());
+    return kExitFailure;
+  }
+  setsid();
+  const std::string log =
+      options.workspace + "/server." + std::to_string(options.server.port) + ".log";
+  const int file = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  const int nowhere = open("/dev/null", O_RDONLY);
+  dup2(nowhere, STDIN_FILENO);
+  dup2(file, STDOUT_FILENO);
+  dup2(file, STDERR_FILENO);
+  const std::string note = note_path(options);
+  {
+    const nlohmann::json about = {{"pid", getpid()}, {"base", options.server.base}};
+    std::ofstream(note) << about.dump() << '\n';
+    chmod(note.c_str(), 0600);
+  }
+  tell("ok " + (*server)->link());
+  const Status status = serve_until_cancelled(**server, progress);
+  unlink(note.c_str());
+  if (!status) fmt::print(stderr, "{}\n", status.error().message());
+  return status ? kExitOk : kExitFailure;
+}
+
+Status start(Options& options, Program& program) {
+  std::error_code problem;
+  options.workspace = fs::absolute(options.workspace, problem).string();
+  options.server.base = fs::absolute(options.server.base, problem).string();
+  if (auto status = make_folder(options.workspace); !status) return status;
+  chmod(options.workspace.c_str(), 0700);
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return system_error("cannot start", "pipe", errno);
+  const pid_t child = fork();
+  if (child < 0) return system_error("cannot start", "fork", errno);
+  if (child == 0) {
+    close(ends[0]);
+    _exit(serve_detached(options, program.progress, ends[1]));
+  }
+  close(ends[1]);
+  std::string report;
+  char buffer[512];
+  for (ssize_t got; (got = read(ends[0], buffer, sizeof buffer)) > 0;)
+    report.append(buffer, static_cast<size_t>(got));
+  close(ends[0]);
+  if (!report.starts_with("ok ")) {
+    waitpid(child, nullptr, 0);
+    const std::string why = report.starts_with("failed ") ? report.substr(7) : "it ended at once";
+    return Error{ErrorCode::kIo, "service start state: failed", "", why, ""};
+  }
+  return write_out(fmt::format(
+      "Workspace: {}\nSummary base dir: {}\nWeb address: {}\nservice start state: success\n",
+      options.workspace, options.server.base, report.substr(3)));
+}
+
+Status stop(const Options& options) {
+  const std::string note = note_path(options);
+  std::ifstream file(note);
+  const auto about = nlohmann::json::parse(file, nullptr, false);
+  const pid_t pid = about.is_object() && about.contains("pid") && about["pid"].is_number_integer()
+                        ? about["pid"].get<pid_t>()
+                        : 0;
+  // The number may belong to another program by now.
+  std::error_code problem;
+  const fs::path theirs = fs::read_symlink(fmt::format("/proc/{}/exe", pid), problem);
+  if (pid <= 1 || problem || theirs.filename() != "stepscope")
+    return Error{ErrorCode::kNotFound, "nothing to stop",
+                 "port " + std::to_string(options.server.port),
+                 "no server was started there from " + options.workspace,
+                 "name the port and the workspace that `stepscope start` had"};
+  kill(pid, SIGTERM);
+  for (int i = 0; i < 60 && kill(pid, 0) == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  if (kill(pid, 0) == 0) kill(pid, SIGKILL);
+  unlink(note.c_str());
+  return write_out("Stopped the server on port " + std::to_string(options.server.port) + ".\n");
+}
+
+void add_server_options(CLI::App& command, Options& options) {
+  ServerOptions& server = options.server;
+  command.add_option("--port", server.port, "TCP port (0: any that is free)")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
+  command
+      .add_option("--host", server.host,
+                  "address to listen on; others than 127.0.0.1 need the token")
+      ->capture_default_str();
+  command.add_option("--url-path-prefix", server.path_prefix,
+                     "serve below this path, behind a proxy");
+  command.add_option("--allow-host", server.allowed_hosts,
+                     "name under which a proxy or ssh tunnel reaches the server");
+  command.add_option("--token", server.token, "instead of a random one");
+  command.add_flag("--no-token", options.no_token,
+                   "let every user of this machine in (loopback only)");
+  command.add_option("--cert", server.certificate, "certificate, PEM: serve over TLS");
+  command.add_option("--key", server.private_key, "its private key, PEM");
+}
+
+}  // namespace
+
+void add_serve_commands(Program& program) {
+  auto options = std::make_shared<Options>();
+  options->workspace = default_workspace();
+  options->server.base = ".";
+
+  CLI::App* foreground =
+      program.app.add_subcommand("serve", "show the runs of a folder in the browser");
+  foreground
+      ->add_option("FOLDER,--summary-base-dir", options->server.base,
+                   "folder with recordings and traces")
+      ->capture_default_str();
+  add_server_options(*foreground, *options);
+  foreground->callback([&program, options] {
+    program.work = [&program, options] { return serve(*options, program.progress, false); };
+  });
+
+  CLI::App* one =
+      program.app.add_subcommand("open", "import a trace if needed and show it in the browser");
+  one->add_option("PATH", options->server.base, "trace, folder of traces, or recording")
+      ->required();
+  add_server_options(*one, *options);
+  one->add_flag("--no-browser", options->no_browser, "print the link only");
+  one->callback([&program, options] {
+    program.work = [&program, options] { return serve(*options, program.progress, true); };
+  });
+
+  CLI::App* background = program.app.add_subcommand("start", "serve in the background");
+  background
+      ->add_option("FOLDER,--summary-base-dir", options->server.base,
+                   "folder with recordings and traces")
+      ->capture_default_str();
+  background->add_option("--workspace", options->workspace, "folder for logs")
+      ->capture_default_str();
+  add_server_options(*background, *options);
+  background->callback([&program, options] {
+    program.work = [&program, options] { return start(*options, program); };
+  });
+
+  CLI::App* end =
+      program.app.add_subcommand("stop", "end a server that was started in the background");
+  end->add_option("--port", options->server.port, "its port")->capture_default_str();
+  end->add_option("--workspace", options->workspace, "its folder for logs")->capture_default_str();
+  end->callback([&program, options] { program.work = [options] { return stop(*options); }; });
+}
+
+}  // namespace stepscope

@@ -1,0 +1,114 @@
+#include "server/access.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "server/http_reply.h"
+
+namespace stepscope {
+namespace {
+
+// Takes the same time wherever the first difference is.
+bool same_secret(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  unsigned difference = 0;
+  for (size_t i = 0; i < a.size(); ++i)
+    difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
+  return difference == 0;
+}
+
+std::string_view without_port(std::string_view host) {
+  if (host.starts_with('[')) return host.substr(0, host.find(']') + 1);  // [::1]:8080
+  return host.substr(0, host.find(':'));
+}
+
+std::string cookie_value(std::string_view cookies, const std::string& name) {
+  const std::string key = name + "=";
+  size_t from = 0;
+  while (from < cookies.size()) {
+    while (from < cookies.size() && cookies[from] == ' ') ++from;
+    size_t to = cookies.find(';', from);
+    if (to == std::string_view::npos) to = cookies.size();
+    const std::string_view one = cookies.substr(from, to - from);
+    if (one.starts_with(key)) return std::string(one.substr(key.size()));
+    from = to + 1;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> make_token() {
+  unsigned char bytes[16];
+  if (getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes))
+    return system_error("cannot make a token", "getrandom", errno);
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string token;
+  for (const unsigned char byte : bytes) {
+    token += kDigits[byte >> 4];
+    token += kDigits[byte & 15];
+  }
+  return token;
+}
+
+Access::Access(std::string token, std::vector<std::string> hosts, std::string path_prefix)
+    : token_(std::move(token)), hosts_(std::move(hosts)), path_prefix_(std::move(path_prefix)) {
+  for (const char* name : {"localhost", "127.0.0.1", "[::1]"}) hosts_.emplace_back(name);
+}
+
+bool Access::host_is_meant(const httplib::Request& request) const {
+  const std::string host = request.get_header_value("Host");
+  return std::find(hosts_.begin(), hosts_.end(), without_port(host)) != hosts_.end();
+}
+
+bool Access::has_token(const httplib::Request& request) const {
+  if (token_.empty()) return true;
+  if (same_secret(request.get_header_value("X-Stepscope-Token"), token_)) return true;
+  return same_secret(cookie_value(request.get_header_value("Cookie"), cookie_name()), token_);
+}
+
+void Access::add_headers(httplib::Response& response) {
+  response.set_header("Content-Security-Policy",
+                      "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: "
+                      "blob:; connect-src 'self'; object-src 'none'; base-uri 'self'; "
+                      "frame-ancestors 'self'");
+  response.set_header("X-Content-Type-Options", "nosniff");
+  response.set_header("Referrer-Policy", "no-referrer");
+  response.set_header("Cross-Origin-Resource-Policy", "same-origin");
+}
+
+bool Access::admit(const httplib::Request& request, httplib::Response& response) const {
+  if (!host_is_meant(request)) {
+    reply_error(response, {ErrorCode::kPermission, "refused", request.get_header_value("Host"),
+                           "this server does not go by that name",
+                           "start it with --allow-host NAME if it should"});
+    return false;
+  }
+  if (has_token(request)) return true;
+  if (request.method == "GET" && same_secret(request.get_param_value("token"), token_)) {
+    // The token leaves the address bar, and with it the browser's history and logs.
+    response.set_header("Set-Cookie", cookie_name() + "=" + token_ +
+                                          "; Path=" + (path_prefix_.empty() ? "/" : path_prefix_) +
+                                          "; HttpOnly; SameSite=Lax");
+    std::string target = request.path;
+    char joint = '?';
+    for (const auto& [name, value] : request.params) {
+      if (name == "token") continue;
+      target += joint + httplib::detail::encode_query_param(name) + "=" +
+                httplib::detail::encode_query_param(value);
+      joint = '&';
+    }
+    response.set_redirect(target);
+    return false;
+  }
+  response.status = 401;
+  reply_error(response, {ErrorCode::kPermission, "a token is needed", "", "",
+                         "open the link that stepscope printed; it ends with ?token=..."});
+  response.status = 401;
+  return false;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,49 @@
+// Who may talk to the server: a token as Jupyter has one, only names of hosts that are meant, and
+// headers that keep the page to itself.
+//
+// The token comes in the link (?token=), which sets a cookie, or in a header. A page of another
+// site can send requests to 127.0.0.1 but does not know the token; a site that gives its own name
+// the address 127.0.0.1 is found by the Host header.
+#ifndef STEPSCOPE_SERVER_ACCESS_H_
+#define STEPSCOPE_SERVER_ACCESS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <httplib.h>
+
+#include "base/result.h"
+
+namespace stepscope {
+
+class Access {
+ public:
+  // `token` "": none is wanted. `hosts`: names besides those of the loopback.
+  Access(std::string token, std::vector<std::string> hosts, std::string path_prefix);
+
+  const std::string& token() const { return token_; }
+  void set_port(int port) { port_ = port; }
+
+  // True when the request may go on; otherwise the response is complete: refused, or sent on to the
+  // same page without the token in its address.
+  bool admit(const httplib::Request& request, httplib::Response& response) const;
+  static void add_headers(httplib::Response& response);
+
+ private:
+  bool host_is_meant(const httplib::Request& request) const;
+  bool has_token(const httplib::Request& request) const;
+  std::string cookie_name() const { return "stepscope_" + std::to_string(port_); }
+
+  std::string token_;
+  std::vector<std::string> hosts_;
+  std::string path_prefix_;
+  int port_ = 0;
+};
+
+// 128 random bits in hexadecimal.
+Result<std::string> make_token();
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_SERVER_ACCESS_H_

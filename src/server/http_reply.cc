@@ -1,0 +1,76 @@
+#include "server/http_reply.h"
+
+#include "base/json_text.h"
+
+namespace stepscope {
+
+std::string_view error_code_name(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kNotFound:
+      return "not_found";
+    case ErrorCode::kNotRecognised:
+      return "not_recognised";
+    case ErrorCode::kBadInput:
+      return "bad_input";
+    case ErrorCode::kPermission:
+      return "permission";
+    case ErrorCode::kNoSpace:
+      return "no_space";
+    case ErrorCode::kLimit:
+      return "limit";
+    case ErrorCode::kChanged:
+      return "changed";
+    case ErrorCode::kCancelled:
+      return "cancelled";
+    case ErrorCode::kUnsupported:
+      return "unsupported";
+    case ErrorCode::kIo:
+      return "io";
+  }
+  return "io";
+}
+
+int http_status(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kNotFound:
+      return 404;
+    case ErrorCode::kBadInput:
+    case ErrorCode::kUnsupported:
+    case ErrorCode::kNotRecognised:
+      return 400;
+    case ErrorCode::kPermission:
+      return 403;
+    case ErrorCode::kLimit:
+      return 413;
+    case ErrorCode::kChanged:
+      return 409;
+    case ErrorCode::kCancelled:
+      return 503;
+    case ErrorCode::kNoSpace:
+      return 507;
+    case ErrorCode::kIo:
+      return 500;
+  }
+  return 500;
+}
+
+void reply_json(httplib::Response& response, std::string json) {
+  response.set_header("Cache-Control", "no-store");
+  response.set_content(std::move(json), "application/json");
+}
+
+void reply_error(httplib::Response& response, const Error& error) {
+  response.status = http_status(error.code);
+  reply_json(response, "{\"error\":" +
+                           JsonObject()
+                               .add("code", error_code_name(error.code))
+                               .add("message", error.message())
+                               .add("what", error.what)
+                               .add("where", error.where)
+                               .add("why", error.why)
+                               .add("remedy", error.remedy)
+                               .text() +
+                           "}");
+}
+
+}  // namespace stepscope

@@ -1,0 +1,55 @@
+#include "server/open_run.h"
+
+#include <utility>
+
+#include "server/slice_colour.h"
+
+namespace stepscope {
+namespace {
+
+constexpr uint8_t kUnknown = 255;
+constexpr uint64_t kQueryMemory = 512ull << 20;
+
+}  // namespace
+
+OpenRun::OpenRun(std::shared_ptr<StoreReader> store)
+    : store_(std::move(store)), analyses_(store_, {}), colours_(store_->string_count()) {
+  for (auto& colour : colours_) colour.store(kUnknown, std::memory_order_relaxed);
+}
+
+Result<std::shared_ptr<OpenRun>> OpenRun::open(const std::string& store_path) {
+  auto store = StoreReader::open(store_path);
+  if (!store) return std::move(store.error());
+  return std::shared_ptr<OpenRun>(new OpenRun(std::move(*store)));
+}
+
+Result<Database*> OpenRun::database() {
+  const std::scoped_lock lock(database_mutex_);
+  if (!database_) {
+    auto opened = Database::open(store_, {kQueryMemory, 0, {}});
+    if (!opened) return std::move(opened.error());
+    database_ = std::move(*opened);
+  }
+  return database_.get();
+}
+
+size_t OpenRun::rank_of_row(Table table, uint64_t row) const {
+  size_t rank = 0;
+  while (rank < store_->rank_count() &&
+         row >= store_->row_base(table, rank) + store_->rows(table, rank))
+    ++rank;
+  return rank;
+}
+
+uint8_t OpenRun::colour(int64_t category, int64_t name) {
+  if (name < 0 || static_cast<size_t>(name) >= colours_.size()) return 0;
+  auto& known = colours_[static_cast<size_t>(name)];
+  uint8_t colour = known.load(std::memory_order_relaxed);
+  if (colour == kUnknown) {
+    colour = static_cast<uint8_t>(slice_colour(store_->string(category), store_->string(name)));
+    known.store(colour, std::memory_order_relaxed);
+  }
+  return colour;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,47 @@
+// A run that is being looked at: its store, its analyses, SQL over it. Opening maps the store; the
+// rest comes when it is asked for.
+#ifndef STEPSCOPE_SERVER_OPEN_RUN_H_
+#define STEPSCOPE_SERVER_OPEN_RUN_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "analyses/run_analyses.h"
+#include "base/result.h"
+#include "query/database.h"
+#include "store/store_reader.h"
+
+namespace stepscope {
+
+class OpenRun {
+ public:
+  static Result<std::shared_ptr<OpenRun>> open(const std::string& store_path);
+
+  const StoreReader& store() const { return *store_; }
+  RunAnalyses& analyses() { return analyses_; }
+  Result<Database*> database();
+
+  // Position of the rank (and window) that has this row among all rows of a table; rank_count()
+  // when there is no such row.
+  size_t rank_of_row(Table table, uint64_t row) const;
+
+  // What the colour of a slice means (SliceColour), decided once for each name.
+  uint8_t colour(int64_t category, int64_t name);
+
+ private:
+  explicit OpenRun(std::shared_ptr<StoreReader> store);
+
+  std::shared_ptr<StoreReader> store_;
+  RunAnalyses analyses_;
+  std::mutex database_mutex_;
+  std::unique_ptr<Database> database_;
+  std::vector<std::atomic<uint8_t>> colours_;  // by string id of the name; kUnknown: not yet
+};
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_SERVER_OPEN_RUN_H_

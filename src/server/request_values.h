@@ -1,0 +1,26 @@
+// Values of a request's query string, checked: a wrong one is an error that names it.
+#ifndef STEPSCOPE_SERVER_REQUEST_VALUES_H_
+#define STEPSCOPE_SERVER_REQUEST_VALUES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <httplib.h>
+
+#include "base/result.h"
+
+namespace stepscope {
+
+// `missing` when the request does not have it.
+Result<int64_t> integer_value(const httplib::Request& request, const char* name, int64_t missing,
+                              int64_t least, int64_t most);
+Result<std::optional<int64_t>> optional_integer(const httplib::Request& request, const char* name);
+// "1,2,5": at most `most` numbers.
+Result<std::vector<uint64_t>> number_list(const httplib::Request& request, const char* name,
+                                          size_t most);
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_SERVER_REQUEST_VALUES_H_

@@ -1,0 +1,29 @@
+// The routes of the API, by what they are about. Each adds its handlers to the server; `prefix` is
+// "/stepscope/api/v1" or the like.
+#ifndef STEPSCOPE_SERVER_ROUTES_H_
+#define STEPSCOPE_SERVER_ROUTES_H_
+
+#include <functional>
+#include <string>
+
+#include <httplib.h>
+
+#include "server/open_run.h"
+#include "server/run_catalog.h"
+
+namespace stepscope {
+
+void add_run_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
+void add_analysis_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
+void add_timeline_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
+void add_slice_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
+void add_query_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
+void add_page_routes(httplib::Server& http, const std::string& prefix);
+
+// A handler for a route below /runs/ID/, with the run open; errors become replies.
+using RunHandler = std::function<Status(OpenRun&, const httplib::Request&, httplib::Response&)>;
+httplib::Server::Handler on_run(RunCatalog& catalog, RunHandler handler);
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_SERVER_ROUTES_H_

@@ -1,0 +1,308 @@
+#include "server/run_catalog.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "analyses/common/rank_rows.h"
+#include "base/hash.h"
+#include "importers/discover.h"
+#include "importers/import_run.h"
+#include "server/http_reply.h"
+
+namespace stepscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kDeepest = 4;  // folders of jobs below the base
+
+struct Found {
+  std::string path;
+  uint64_t bytes = 0;
+};
+
+// A folder where one rank was recorded by several jobs holds several runs: look into it.
+bool holds_several_jobs(const std::vector<RankSource>& ranks, const std::string& folder) {
+  std::set<std::string> children_of_repeats;
+  bool repeats = false;
+  for (const RankSource& rank : ranks) {
+    repeats |= rank.window > 0;
+    const std::string below = fs::path(rank.chosen.path).lexically_relative(folder).string();
+    children_of_repeats.insert(below.substr(0, below.find('/')));
+  }
+  return repeats && children_of_repeats.size() > 1;
+}
+
+void find_runs(const std::string& path, int depth, std::vector<Found>& found) {
+  std::error_code ignored;
+  const auto ranks = discover({path}, "");
+  if (ranks.ok() &&
+      !(fs::is_directory(path, ignored) && depth < kDeepest && holds_several_jobs(*ranks, path))) {
+    uint64_t bytes = 0;
+    for (const RankSource& rank : *ranks) bytes += rank.chosen.bytes;
+    found.push_back({path, bytes});
+    return;
+  }
+  if (!ranks.ok() || !fs::is_directory(path, ignored)) return;
+  std::vector<std::string> children;
+  for (const auto& entry : fs::directory_iterator(path, ignored))
+    children.push_back(entry.path().string());
+  std::sort(children.begin(), children.end());
+  for (const std::string& child : children) find_runs(child, depth + 1, found);
+}
+
+int64_t modified_ns(const std::string& path) {
+  std::error_code problem;
+  const auto time = fs::last_write_time(path, problem);
+  if (problem) return 0;
+  const auto system = std::chrono::file_clock::to_sys(time);
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(system.time_since_epoch()).count();
+}
+
+std::string id_of(const std::string& name) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  uint64_t hash = hash_bytes(name);
+  std::string id;
+  for (int i = 0; i < 16; ++i, hash >>= 4) id += kDigits[hash & 15];
+  return id;
+}
+
+}  // namespace
+
+std::string_view run_state_name(RunState state) {
+  switch (state) {
+    case RunState::kFound:
+      return "found";
+    case RunState::kImporting:
+      return "importing";
+    case RunState::kReady:
+      return "ready";
+    case RunState::kFailed:
+      return "failed";
+  }
+  return "";
+}
+
+struct RunCatalog::Run {
+  RunEntry entry;
+  uint64_t stamp = 0;
+  int64_t turn = 0;  // higher ones are imported first
+  std::string store_path;
+  std::shared_ptr<OpenRun> open;
+};
+
+RunCatalog::RunCatalog(CatalogOptions options) : options_(std::move(options)) {}
+
+RunCatalog::~RunCatalog() { stop(); }
+
+Status RunCatalog::start() {
+  if (auto status = look(); !status) return status;
+  worker_ = std::thread([this] { work(); });
+  return {};
+}
+
+void RunCatalog::stop() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+    if (importing_) importing_->cancel();
+  }
+  wake_.notify_all();
+  if (worker_.joinable()) worker_.join();
+}
+
+void RunCatalog::work() {
+  std::unique_lock lock(mutex_);
+  const auto pause = std::chrono::duration<double>(
+      options_.look_every_seconds > 0 ? options_.look_every_seconds : 3600);
+  while (!stopping_) {
+    while (!stopping_ && import_next(lock)) {
+    }
+    if (stopping_) return;
+    wake_.wait_for(lock, pause);
+    if (stopping_ || options_.look_every_seconds <= 0) continue;
+    lock.unlock();
+    (void)look();  // a folder that is gone for a moment may come back
+    lock.lock();
+  }
+}
+
+Status RunCatalog::look() {
+  std::error_code problem;
+  const fs::path base = fs::canonical(options_.base, problem);
+  if (problem)
+    return Error{ErrorCode::kNotFound, "cannot look for runs", options_.base, problem.message(),
+                 "name a folder with recordings, or a trace"};
+  std::vector<std::string> entries;
+  if (fs::is_directory(base, problem)) {
+    for (const auto& entry : fs::directory_iterator(base, problem)) {
+      if (is_own_store(entry.path().filename().string())) continue;
+      const fs::path real = fs::canonical(entry.path(), problem);
+      // Links may not lead out of the folder.
+      if (problem || !std::equal(base.begin(), base.end(), real.begin())) continue;
+      entries.push_back(entry.path().string());
+    }
+  } else {
+    entries.push_back(base.string());
+  }
+  std::sort(entries.begin(), entries.end());
+
+  std::set<std::string> seen;
+  for (const std::string& path : entries) {
+    const auto stamp = stamp_paths({path});
+    if (!stamp) continue;
+    {
+      // Nothing under it changed: what was found there is still right.
+      const std::scoped_lock lock(mutex_);
+      bool known = false;
+      for (const auto& [id, run] : runs_) {
+        if (run->stamp != *stamp) continue;
+        if (run->entry.path == path || run->entry.path.starts_with(path + "/")) {
+          seen.insert(id);
+          known = true;
+        }
+      }
+      if (known) continue;
+    }
+    std::vector<Found> found;
+    find_runs(path, 0, found);
+    const std::scoped_lock lock(mutex_);
+    for (const Found& one : found) {
+      const std::string below = one.path == base
+                                    ? base.filename().string()
+                                    : fs::path(one.path).lexically_relative(base).string();
+      const std::string id = id_of(below);
+      seen.insert(id);
+      auto& run = runs_[id];
+      auto fresh = std::make_shared<Run>();
+      fresh->entry.id = id;
+      fresh->entry.name = below;
+      fresh->entry.path = one.path;
+      fresh->entry.input_bytes = one.bytes;
+      fresh->entry.modified_ns = modified_ns(one.path);
+      fresh->stamp = *stamp;
+      fresh->turn = run ? run->turn : 0;
+      run = std::move(fresh);
+    }
+  }
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(runs_, [&](const auto& item) { return !seen.contains(item.first); });
+  return {};
+}
+
+// Imports one run without holding the lock; false when none is waiting.
+bool RunCatalog::import_next(std::unique_lock<std::mutex>& lock) {
+  std::shared_ptr<Run> next;
+  for (const auto& [id, run] : runs_) {
+    if (run->entry.state != RunState::kFound) continue;
+    if (!next || run->turn > next->turn ||
+        (run->turn == next->turn && run->entry.modified_ns > next->entry.modified_ns))
+      next = run;
+  }
+  if (!next) return false;
+  next->entry.state = RunState::kImporting;
+  importing_ = std::make_shared<Progress>();
+  const auto progress = importing_;
+  const std::string path = next->entry.path;
+  lock.unlock();
+
+  ImportOptions options;
+  options.jobs = options_.import_threads;
+  auto imported = import_run({path}, options, *progress);
+  std::shared_ptr<OpenRun> open;
+  std::optional<Error> error;
+  if (!imported) {
+    error = imported.error();
+  } else if (auto opened = OpenRun::open(imported->store_path); opened) {
+    open = std::move(*opened);
+  } else {
+    error = opened.error();
+  }
+
+  RunEntry facts;
+  if (open) {
+    const StoreReader& store = open->store();
+    facts.ranks = static_cast<int64_t>(store.rank_count());
+    facts.store_bytes = store.file_bytes();
+    std::set<std::string> devices;
+    for (size_t rank = 0; rank < store.rank_count(); ++rank) {
+      facts.steps = std::max(facts.steps, static_cast<int64_t>(store.rows(Table::kSteps, rank)));
+      const std::string_view name = text_at(store, Table::kRanks, "device_name", rank);
+      const std::string_view kind = text_at(store, Table::kRanks, "device_kind", rank);
+      if (!name.empty() || !kind.empty()) devices.emplace(name.empty() ? kind : name);
+      for_each_row<1>(store, Table::kQuality, rank, {"severity"}, [&](const auto& row) {
+        const std::string_view severity = store.string(row[0]);
+        facts.losses += severity == "loss";
+        facts.suspects += severity == "suspect";
+      });
+    }
+    for (const std::string& device : devices)
+      facts.devices += (facts.devices.empty() ? "" : ", ") + device;
+  }
+
+  lock.lock();
+  importing_.reset();
+  if (stopping_) return false;
+  RunEntry& entry = next->entry;
+  if (error) {
+    entry.state = RunState::kFailed;
+    entry.reason = error->message();
+  } else {
+    entry.state = RunState::kReady;
+    entry.ranks = facts.ranks;
+    entry.steps = facts.steps;
+    entry.devices = facts.devices;
+    entry.losses = facts.losses;
+    entry.suspects = facts.suspects;
+    entry.store_bytes = facts.store_bytes;
+    next->store_path = imported->store_path;
+    next->open = std::move(open);
+  }
+  return true;
+}
+
+std::vector<RunEntry> RunCatalog::entries() const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<RunEntry> all;
+  for (const auto& [id, run] : runs_) {
+    all.push_back(run->entry);
+    if (run->entry.state == RunState::kImporting && importing_) {
+      all.back().done_bytes = importing_->done_bytes();
+      all.back().total_bytes = importing_->total_bytes();
+    }
+  }
+  return all;
+}
+
+Result<std::shared_ptr<OpenRun>> RunCatalog::open(const std::string& id) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = runs_.find(id);
+  if (found == runs_.end())
+    return Error{ErrorCode::kNotFound, "no such run", id, "",
+                 "it may have been removed; see the list of runs"};
+  const Run& run = *found->second;
+  if (run.entry.state == RunState::kFailed)
+    return Error{ErrorCode::kBadInput, "cannot open the run", run.entry.name, run.entry.reason, ""};
+  if (run.entry.state != RunState::kReady)
+    return Error{ErrorCode::kCancelled, "not ready yet", run.entry.name, "it is being imported",
+                 "ask again in a moment"};
+  return run.open;
+}
+
+Status RunCatalog::want(const std::string& id) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = runs_.find(id);
+  if (found == runs_.end()) return Error{ErrorCode::kNotFound, "no such run", id, "", ""};
+  int64_t last = 0;
+  for (const auto& [other, run] : runs_) last = std::max(last, run->turn);
+  found->second->turn = last + 1;
+  if (found->second->entry.state == RunState::kFailed)
+    found->second->entry.state = RunState::kFound;
+  wake_.notify_all();
+  return {};
+}
+
+}  // namespace stepscope

@@ -1,0 +1,92 @@
+// The runs under a folder: found, imported in the background, watched.
+//
+// A run is an entry of the folder that an importer recognises; a folder with the ranks of a job is
+// one run, a folder with several jobs is gone into. A thread looks every few seconds: new runs
+// appear, changed ones are imported again, removed ones disappear. A run that cannot be read stays
+// in the list with its reason.
+//
+// Nothing outside of the folder is ever opened: entries that lead out of it by a symbolic link are
+// left out.
+#ifndef STEPSCOPE_SERVER_RUN_CATALOG_H_
+#define STEPSCOPE_SERVER_RUN_CATALOG_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/progress.h"
+#include "base/result.h"
+#include "server/open_run.h"
+
+namespace stepscope {
+
+enum class RunState : uint8_t { kFound, kImporting, kReady, kFailed };
+std::string_view run_state_name(RunState state);
+
+struct RunEntry {
+  std::string id;    // stable: made from the path below the folder
+  std::string name;  // the path below the folder
+  std::string path;
+  RunState state = RunState::kFound;
+  std::string reason;  // of kFailed
+  uint64_t done_bytes = 0;
+  uint64_t total_bytes = 0;
+  uint64_t input_bytes = 0;
+  int64_t modified_ns = 0;
+  // Once ready.
+  int64_t ranks = 0;
+  int64_t steps = 0;
+  std::string devices;
+  int64_t losses = 0;    // conditions of the quality report that mean lost data
+  int64_t suspects = 0;  // ... doubtful data
+  uint64_t store_bytes = 0;
+};
+
+struct CatalogOptions {
+  std::string base;               // folder with runs, or one run itself
+  unsigned import_threads = 0;    // 0: all CPUs
+  double look_every_seconds = 3;  // 0: only when asked
+};
+
+class RunCatalog {
+ public:
+  explicit RunCatalog(CatalogOptions options);
+  ~RunCatalog();
+  RunCatalog(const RunCatalog&) = delete;
+  RunCatalog& operator=(const RunCatalog&) = delete;
+
+  // Looks once, then starts the thread that imports and keeps looking.
+  Status start();
+  void stop();
+
+  std::vector<RunEntry> entries() const;
+  // Ready runs only; others are an error that says how far they are. The first call opens the run.
+  Result<std::shared_ptr<OpenRun>> open(const std::string& id);
+  // Puts a run at the head of the line, also one that failed.
+  Status want(const std::string& id);
+
+ private:
+  struct Run;
+
+  void work();
+  Status look();
+  bool import_next(std::unique_lock<std::mutex>& lock);
+  void add_run(const std::string& path, uint64_t stamp);
+
+  CatalogOptions options_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  std::map<std::string, std::shared_ptr<Run>> runs_;  // by id
+  std::thread worker_;
+  std::shared_ptr<Progress> importing_;
+};
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_SERVER_RUN_CATALOG_H_

@@ -1,0 +1,115 @@
+// GET  runs               the list
+// POST runs/ID/import     import it next, also after a failure
+// GET  runs/ID            what is in it: ranks, steps, time, tables
+#include "analyses/common/rank_rows.h"
+#include "base/json_text.h"
+#include "server/http_reply.h"
+#include "server/routes.h"
+
+namespace stepscope {
+namespace {
+
+std::string entry_json(const RunEntry& entry) {
+  return JsonObject()
+      .add("id", entry.id)
+      .add("name", entry.name)
+      .add("path", entry.path)
+      .add("state", run_state_name(entry.state))
+      .add("reason", entry.reason)
+      .add("done_bytes", static_cast<int64_t>(entry.done_bytes))
+      .add("total_bytes", static_cast<int64_t>(entry.total_bytes))
+      .add("input_bytes", static_cast<int64_t>(entry.input_bytes))
+      .add("store_bytes", static_cast<int64_t>(entry.store_bytes))
+      .add("modified_ns", std::to_string(entry.modified_ns))
+      .add("ranks", entry.ranks)
+      .add("steps", entry.steps)
+      .add("devices", entry.devices)
+      .add("losses", entry.losses)
+      .add("suspects", entry.suspects)
+      .text();
+}
+
+Status send_list(RunCatalog& catalog, httplib::Response& response) {
+  std::string json = "{\"runs\":[";
+  bool first = true;
+  for (const RunEntry& entry : catalog.entries()) {
+    if (!first) json += ',';
+    first = false;
+    json += entry_json(entry);
+  }
+  reply_json(response, json + "]}");
+  return {};
+}
+
+// Times are unix ns, beyond what a JavaScript number holds exactly, and so are text.
+std::string time_text(int64_t ns) { return ns == kNull ? "" : std::to_string(ns); }
+
+Status send_run(OpenRun& run, const httplib::Request&, httplib::Response& response) {
+  const StoreReader& store = run.store();
+  std::string json = "{\"ranks\":[";
+  int64_t first_ns = kNull;
+  int64_t last_ns = kNull;
+  for (size_t rank = 0; rank < store.rank_count(); ++rank) {
+    const auto text = [&](std::string_view column) {
+      return text_at(store, Table::kRanks, column, rank);
+    };
+    const auto number = [&](std::string_view column) {
+      return number_at(store, Table::kRanks, column, rank);
+    };
+    const int64_t from = number("first_ns");
+    const int64_t to = number("last_ns");
+    if (from != kNull && (first_ns == kNull || from < first_ns)) first_ns = from;
+    if (to != kNull && (last_ns == kNull || to > last_ns)) last_ns = to;
+    JsonObject row;
+    row.add("position", static_cast<int64_t>(rank))
+        .add("rank", store.rank_number(rank))
+        .add("window", number("window") == kNull ? 0 : number("window"))
+        .add("host", text("host"))
+        .add("device_kind", text("device_kind"))
+        .add("device_name", text("device_name"))
+        .add("format", text("source_format"))
+        .add("first_ns", time_text(from))
+        .add("last_ns", time_text(to))
+        .add("slices", static_cast<int64_t>(store.rows(Table::kSlices, rank)))
+        .add("kernels", static_cast<int64_t>(store.rows(Table::kKernels, rank)))
+        .add("steps", static_cast<int64_t>(store.rows(Table::kSteps, rank)));
+    json += (rank == 0 ? "" : ",") + row.text();
+  }
+  json += "],\"first_ns\":\"" + time_text(first_ns) + "\",\"last_ns\":\"" + time_text(last_ns) +
+          "\",\"slices\":" + std::to_string(store.rows(Table::kSlices)) + ",\"tables\":[";
+  bool first = true;
+  for (const ResultTable& table : RunAnalyses::descriptions()) {
+    if (!first) json += ',';
+    first = false;
+    json += JsonObject().add("name", table.name()).add("doc", table.doc()).text();
+  }
+  reply_json(response, json + "]}");
+  return {};
+}
+
+}  // namespace
+
+httplib::Server::Handler on_run(RunCatalog& catalog, RunHandler handler) {
+  return [&catalog, handler = std::move(handler)](const httplib::Request& request,
+                                                  httplib::Response& response) {
+    auto run = catalog.open(request.matches[1]);
+    if (!run) return reply_error(response, run.error());
+    if (auto status = handler(**run, request, response); !status)
+      reply_error(response, status.error());
+  };
+}
+
+void add_run_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog) {
+  http.Get(prefix + "/runs", [&](const httplib::Request&, httplib::Response& response) {
+    (void)send_list(catalog, response);
+  });
+  http.Post(prefix + "/runs/([0-9a-f]{16})/import",
+            [&](const httplib::Request& request, httplib::Response& response) {
+              if (auto status = catalog.want(request.matches[1]); !status)
+                return reply_error(response, status.error());
+              reply_json(response, "{}");
+            });
+  http.Get(prefix + "/runs/([0-9a-f]{16})", on_run(catalog, send_run));
+}
+
+}  // namespace stepscope

@@ -1,0 +1,160 @@
+#include "server/server.h"
+
+#include <cstring>
+#include <utility>
+
+#include "server/access.h"
+#include "server/http_reply.h"
+#include "server/routes.h"
+#include "server/run_catalog.h"
+
+namespace stepscope {
+
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host.starts_with("127.") || host == "::1" || host == "[::1]";
+}
+
+struct Server::State {
+  State(ServerOptions given, std::string token)
+      : options(std::move(given)),
+        access(std::move(token), hosts(options), options.path_prefix),
+        catalog({options.base, 0, options.look_every_seconds}) {}
+
+  static std::vector<std::string> hosts(const ServerOptions& options) {
+    std::vector<std::string> names = options.allowed_hosts;
+    names.push_back(options.host);
+    return names;
+  }
+
+  ServerOptions options;
+  Access access;
+  RunCatalog catalog;
+  std::unique_ptr<httplib::Server> http;
+  int port = 0;
+};
+
+namespace {
+
+Status check_options(const ServerOptions& options) {
+  if (!options.want_token && !is_loopback(options.host))
+    return Error{ErrorCode::kPermission, "will not serve without a token", options.host,
+                 "others could reach it", "leave --no-token away, or serve on 127.0.0.1"};
+  if (options.certificate.empty() != options.private_key.empty())
+    return Error{ErrorCode::kBadInput, "cannot serve over TLS", "",
+                 "a certificate and its key belong together", "give both --cert and --key"};
+  if (!options.path_prefix.empty() &&
+      (!options.path_prefix.starts_with('/') || options.path_prefix.ends_with('/') ||
+       options.path_prefix.find_first_not_of(
+           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") !=
+           std::string::npos))
+    return Error{ErrorCode::kBadInput, "cannot serve below this path", options.path_prefix,
+                 "it must look like /stepscope", ""};
+  return {};
+}
+
+void refuse_unknown(const httplib::Request& request, httplib::Response& response) {
+  if (!response.body.empty() || response.status < 400) return;
+  const int status = response.status;
+  reply_error(response,
+              {status == 413 ? ErrorCode::kLimit : ErrorCode::kNotFound,
+               status == 413 ? "the request is too large" : "no such route",
+               request.method + " " + request.path.substr(0, 200), "", "see docs/api.md"});
+  response.status = status;
+}
+
+}  // namespace
+
+Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Server::~Server() { stop(); }
+
+Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options) {
+  if (auto status = check_options(options); !status) return std::move(status.error());
+  std::string token = options.token;
+  if (options.want_token && token.empty()) {
+    auto made = make_token();
+    if (!made) return std::move(made.error());
+    token = *made;
+  }
+  auto state = std::make_unique<State>(options, options.want_token ? token : "");
+
+  if (options.certificate.empty()) {
+    state->http = std::make_unique<httplib::Server>();
+  } else {
+    state->http = std::make_unique<httplib::SSLServer>(options.certificate.c_str(),
+                                                       options.private_key.c_str());
+    if (!state->http->is_valid())
+      return Error{ErrorCode::kBadInput, "cannot serve over TLS", options.certificate,
+                   "certificate or key cannot be used",
+                   "both must be PEM files and belong together"};
+  }
+  httplib::Server& http = *state->http;
+  http.new_task_queue = [threads = options.threads] { return new httplib::ThreadPool(threads); };
+  http.set_payload_max_length(options.largest_body);
+  http.set_read_timeout(15);
+  http.set_write_timeout(60);
+  http.set_keep_alive_timeout(30);
+  http.set_keep_alive_max_count(10'000);
+  http.set_tcp_nodelay(true);
+  http.set_pre_routing_handler(
+      [access = &state->access](const httplib::Request& request, httplib::Response& response) {
+        Access::add_headers(response);
+        return access->admit(request, response) ? httplib::Server::HandlerResponse::Unhandled
+                                                : httplib::Server::HandlerResponse::Handled;
+      });
+  http.set_error_handler([](const httplib::Request& request, httplib::Response& response) {
+    refuse_unknown(request, response);
+  });
+  http.set_exception_handler(
+      [](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
+        reply_error(response, {ErrorCode::kIo, "the request failed", "", "out of memory", ""});
+      });
+  const std::string api = options.path_prefix + "/api/v1";
+  add_run_routes(http, api, state->catalog);
+  add_analysis_routes(http, api, state->catalog);
+  add_timeline_routes(http, api, state->catalog);
+  add_slice_routes(http, api, state->catalog);
+  add_query_routes(http, api, state->catalog);
+  http.Get(api + "/.*",
+           [](const httplib::Request&, httplib::Response& response) { response.status = 404; });
+  add_page_routes(http, options.path_prefix);
+
+  if (options.port == 0) {
+    state->port = http.bind_to_any_port(options.host);
+    if (state->port <= 0) state->port = 0;
+  } else if (http.bind_to_port(options.host, options.port)) {
+    state->port = options.port;
+  }
+  if (state->port == 0)
+    return Error{ErrorCode::kIo, "cannot take the port",
+                 options.host + ":" + std::to_string(options.port), "it is in use or not allowed",
+                 "choose another with --port"};
+  state->access.set_port(state->port);
+  if (auto status = state->catalog.start(); !status) return std::move(status.error());
+  return std::unique_ptr<Server>(new Server(std::move(state)));
+}
+
+std::string Server::link() const {
+  const ServerOptions& options = state_->options;
+  std::string text = options.certificate.empty() ? "http://" : "https://";
+  text += options.host.find(':') == std::string::npos || options.host.starts_with('[')
+              ? options.host
+              : "[" + options.host + "]";
+  text += ":" + std::to_string(state_->port) + options.path_prefix + "/";
+  if (!state_->access.token().empty()) text += "?token=" + state_->access.token();
+  return text;
+}
+
+int Server::port() const { return state_->port; }
+size_t Server::run_count() const { return state_->catalog.entries().size(); }
+
+Status Server::run() {
+  if (state_->http->listen_after_bind()) return {};
+  return Error{ErrorCode::kIo, "the server stopped", link(), "", ""};
+}
+
+void Server::stop() {
+  state_->http->stop();
+  state_->catalog.stop();
+}
+
+}  // namespace stepscope

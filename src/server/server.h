@@ -1,0 +1,60 @@
+// The web server: pages, the JSON API under api/v1 (docs/api.md), the binary timeline route.
+//
+// One process, a few threads. Answers only to whom it should (access.h), reads only below its
+// folder, sends nothing anywhere.
+#ifndef STEPSCOPE_SERVER_SERVER_H_
+#define STEPSCOPE_SERVER_SERVER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace stepscope {
+
+struct ServerOptions {
+  std::string host = "127.0.0.1";
+  int port = 8080;
+  std::string base;         // folder with runs, or one run
+  std::string path_prefix;  // "/stepscope" behind a proxy
+  bool want_token = true;
+  std::string token;  // "": a random one
+  std::vector<std::string> allowed_hosts;
+  std::string certificate;  // both or neither: TLS
+  std::string private_key;
+  unsigned threads = 8;             // requests at a time
+  double look_every_seconds = 3;    // for new and changed runs
+  uint64_t largest_body = 1 << 20;  // bytes
+};
+
+class Server {
+ public:
+  // Finds the runs and takes the port; nothing is answered before run().
+  static Result<std::unique_ptr<Server>> create(const ServerOptions& options);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // http://127.0.0.1:8080/?token=...
+  std::string link() const;
+  int port() const;
+  size_t run_count() const;
+
+  // Answers until stop(), from any thread or a signal's.
+  Status run();
+  void stop();
+
+ private:
+  struct State;
+  explicit Server(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+// Whether the address is of this machine alone.
+bool is_loopback(const std::string& host);
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_SERVER_SERVER_H_

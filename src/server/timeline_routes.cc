@@ -1,0 +1,241 @@
+// GET runs/ID/timeline/tracks           lanes in the order they are drawn
+// GET runs/ID/timeline/view?from=&to=&width=&tracks=1,2   what those tracks show, as typed arrays
+// GET runs/ID/timeline/names?ids=1,2    texts of name ids
+// GET runs/ID/timeline/search?q=        names that contain it, how often, and where first
+//
+// Times are ns after the run's first_ns, so that they fit a JavaScript number exactly.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "analyses/common/rank_rows.h"
+#include "base/json_text.h"
+#include "server/http_reply.h"
+#include "server/request_values.h"
+#include "server/routes.h"
+#include "store/viewport.h"
+
+namespace stepscope {
+namespace {
+
+constexpr size_t kMostTracks = 400;
+constexpr size_t kMostNames = 20'000;
+constexpr int64_t kWidest = 16'384;
+
+int64_t origin_ns(const StoreReader& store) {
+  int64_t first = kNull;
+  for (size_t rank = 0; rank < store.rank_count(); ++rank) {
+    const int64_t ns = number_at(store, Table::kRanks, "first_ns", rank);
+    if (ns != kNull && (first == kNull || ns < first)) first = ns;
+  }
+  return first == kNull ? 0 : first;
+}
+
+Status send_tracks(OpenRun& run, const httplib::Request&, httplib::Response& response) {
+  const StoreReader& store = run.store();
+  std::string json = "{\"origin_ns\":\"" + std::to_string(origin_ns(store)) + "\",\"tracks\":[";
+  bool first = true;
+  for (size_t rank = 0; rank < store.rank_count(); ++rank) {
+    const uint64_t base = store.row_base(Table::kTracks, rank);
+    for (uint64_t row = 0; row < store.rows(Table::kTracks, rank); ++row) {
+      const auto text = [&](std::string_view column) {
+        return text_at(store, Table::kTracks, column, rank, row);
+      };
+      const auto number = [&](std::string_view column) {
+        return number_at(store, Table::kTracks, column, rank, row);
+      };
+      JsonObject track;
+      track.add("track", static_cast<int64_t>(base + row))
+          .add("position", static_cast<int64_t>(rank))
+          .add("rank", store.rank_number(rank))
+          .add("process", text("process"))
+          .add("thread", text("thread"))
+          .add("kind", text("kind"))
+          .add("pid", text("pid"))
+          .add("tid", text("tid"))
+          .add("slices", number("slices"))
+          .add("depth", number("depth"));
+      if (number("device") != kNull) track.add("device", number("device"));
+      if (number("stream") != kNull) track.add("stream", number("stream"));
+      if (!first) json += ',';
+      first = false;
+      json += track.text();
+    }
+  }
+  reply_json(response, json + "]}");
+  return {};
+}
+
+// Little-endian arrays behind each other, all starts first, then all ends and so on, each 8-byte
+// aligned. Head: magic, number of rows, number of items.
+class ViewReply {
+ public:
+  void begin_row(uint32_t track, uint32_t depth) {
+    rows_.push_back(track);
+    rows_.push_back(depth);
+    rows_.push_back(0);
+  }
+  void add(double start, double end, double slice, uint32_t name, uint32_t count, uint8_t colour) {
+    starts_.push_back(start);
+    ends_.push_back(end);
+    slices_.push_back(slice);
+    names_.push_back(name);
+    counts_.push_back(count);
+    colours_.push_back(colour);
+    ++rows_.back();
+  }
+  std::string bytes() const {
+    std::string out;
+    const uint32_t head[4] = {kMagic, static_cast<uint32_t>(rows_.size() / 3),
+                              static_cast<uint32_t>(starts_.size()), 0};
+    append(out, head, sizeof head);
+    append_all(out, rows_);
+    append_all(out, starts_);
+    append_all(out, ends_);
+    append_all(out, slices_);
+    append_all(out, names_);
+    append_all(out, counts_);
+    append_all(out, colours_);
+    return out;
+  }
+
+ private:
+  static constexpr uint32_t kMagic = 0x31565353;  // "SSV1"
+  static void append(std::string& out, const void* data, size_t bytes) {
+    out.append(static_cast<const char*>(data), bytes);
+    out.append((8 - out.size() % 8) % 8, '\0');
+  }
+  template <class T>
+  static void append_all(std::string& out, const std::vector<T>& values) {
+    append(out, values.data(), values.size() * sizeof(T));
+  }
+
+  std::vector<uint32_t> rows_;  // track, depth, items
+  std::vector<double> starts_, ends_, slices_;
+  std::vector<uint32_t> names_, counts_;
+  std::vector<uint8_t> colours_;
+};
+
+Status send_view(OpenRun& run, const httplib::Request& request, httplib::Response& response) {
+  const StoreReader& store = run.store();
+  constexpr int64_t kFar = std::numeric_limits<int64_t>::max() / 4;
+  const auto from = integer_value(request, "from", 0, -kFar, kFar);
+  if (!from) return from.error();
+  const auto to = integer_value(request, "to", kFar, -kFar, kFar);
+  if (!to) return to.error();
+  const auto width = integer_value(request, "width", 1920, 1, kWidest);
+  if (!width) return width.error();
+  const auto tracks = number_list(request, "tracks", kMostTracks);
+  if (!tracks) return tracks.error();
+
+  const int64_t origin = origin_ns(store);
+  const Viewport viewport{origin + *from, origin + *to, static_cast<uint32_t>(*width)};
+  ViewReply reply;
+  std::vector<ViewportItem> items;
+  for (const uint64_t track : *tracks) {
+    const size_t rank = run.rank_of_row(Table::kTracks, track);
+    if (rank == store.rank_count())
+      return Error{ErrorCode::kNotFound, "no such track", std::to_string(track), "", ""};
+    const uint64_t row = track - store.row_base(Table::kTracks, rank);
+    const uint64_t slice_base = store.row_base(Table::kSlices, rank);
+    const ColumnView& names = store.column(Table::kSlices, "name", rank);
+    const ColumnView& categories = store.column(Table::kSlices, "cat", rank);
+    const auto lanes = store.lanes(rank);
+    // Lanes are sorted by track and depth.
+    auto lane = std::lower_bound(lanes.begin(), lanes.end(), row,
+                                 [](const Lane& one, uint64_t at) { return one.track < at; });
+    for (; lane != lanes.end() && lane->track == row; ++lane) {
+      items.clear();
+      query_viewport(store, rank, static_cast<size_t>(lane - lanes.begin()), viewport, items);
+      reply.begin_row(static_cast<uint32_t>(track), lane->depth);
+      for (const ViewportItem& item : items) {
+        const int64_t name = names.at(item.slice_row);
+        reply.add(static_cast<double>(item.start_ns - origin),
+                  static_cast<double>(item.end_ns - origin),
+                  static_cast<double>(slice_base + item.slice_row), static_cast<uint32_t>(name),
+                  static_cast<uint32_t>(std::min<uint64_t>(item.count, UINT32_MAX)),
+                  run.colour(categories.at(item.slice_row), name));
+      }
+    }
+  }
+  response.set_header("Cache-Control", "no-store");
+  response.set_content(reply.bytes(), "application/octet-stream");
+  return {};
+}
+
+Status send_names(OpenRun& run, const httplib::Request& request, httplib::Response& response) {
+  const auto ids = number_list(request, "ids", kMostNames);
+  if (!ids) return ids.error();
+  std::string json = "{\"names\":[";
+  for (size_t i = 0; i < ids->size(); ++i) {
+    if (i > 0) json += ',';
+    append_json_text(json, run.store().string(static_cast<int64_t>((*ids)[i])));
+  }
+  reply_json(response, json + "]}");
+  return {};
+}
+
+Status send_search(OpenRun& run, const httplib::Request& request, httplib::Response& response) {
+  const StoreReader& store = run.store();
+  const std::string part = request.get_param_value("q");
+  if (part.empty())
+    return Error{ErrorCode::kBadInput, "nothing to search for", "q=", "", "write a part of a name"};
+  const auto limit = integer_value(request, "limit", 1000, 1, 100'000);
+  if (!limit) return limit.error();
+  const std::vector<StringId> ids = store.find_strings(part);
+  std::vector<bool> wanted(store.string_count());
+  for (const StringId id : ids) wanted[id] = true;
+  const int64_t origin = origin_ns(store);
+  uint64_t total = 0;
+  struct Hit {
+    int64_t ts_ns, dur_ns, track, slice, name;
+  };
+  std::vector<Hit> hits;  // the earliest ones
+  const auto later = [](const Hit& a, const Hit& b) { return a.ts_ns < b.ts_ns; };
+  if (!ids.empty()) {
+    for (size_t rank = 0; rank < store.rank_count(); ++rank) {
+      for_each_row<5>(store, Table::kSlices, rank, {"name", "ts", "dur", "track", "id"},
+                      [&](const auto& row) {
+                        const auto [name, ts_ns, dur_ns, track, slice] = row;
+                        if (name < 0 || static_cast<size_t>(name) >= wanted.size() ||
+                            !wanted[static_cast<size_t>(name)])
+                          return;
+                        ++total;
+                        const Hit hit{ts_ns, dur_ns, track, slice, name};
+                        if (hits.size() < static_cast<size_t>(*limit)) {
+                          hits.push_back(hit);
+                          std::push_heap(hits.begin(), hits.end(), later);
+                        } else if (later(hit, hits.front())) {
+                          std::pop_heap(hits.begin(), hits.end(), later);
+                          hits.back() = hit;
+                          std::push_heap(hits.begin(), hits.end(), later);
+                        }
+                      });
+    }
+  }
+  std::sort_heap(hits.begin(), hits.end(), later);
+  std::string json = "{\"total\":" + std::to_string(total) + ",\"hits\":[";
+  for (size_t i = 0; i < hits.size(); ++i) {
+    json += (i == 0 ? "" : ",") + JsonObject()
+                                      .add("slice", hits[i].slice)
+                                      .add("track", hits[i].track)
+                                      .add("start", hits[i].ts_ns - origin)
+                                      .add("dur", hits[i].dur_ns == kNull ? 0 : hits[i].dur_ns)
+                                      .add("name", store.string(hits[i].name))
+                                      .text();
+  }
+  reply_json(response, json + "]}");
+  return {};
+}
+
+}  // namespace
+
+void add_timeline_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog) {
+  const std::string run = prefix + "/runs/([0-9a-f]{16})/timeline";
+  http.Get(run + "/tracks", on_run(catalog, send_tracks));
+  http.Get(run + "/view", on_run(catalog, send_view));
+  http.Get(run + "/names", on_run(catalog, send_names));
+  http.Get(run + "/search", on_run(catalog, send_search));
+}
+
+}  // namespace stepscope
