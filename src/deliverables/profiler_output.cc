@@ -41,6 +41,8 @@ const std::vector<FileRule>& rules() {
   static const std::vector<FileRule> kRules = {
       {"trace_view.json", "", write_timeline},
       {"kernel_details.csv", kNeedsDevice, write_kernel_details},
+      {"step_trace_time.csv", "neither operators nor device work were recorded",
+       write_step_trace_time},
       {"op_statistic.csv", "no operators: record with activity CPU, NPU or GPU",
        write_op_statistic},
       {"api_statistic.csv", "no calls of a device's library: record with activity NPU or GPU",

@@ -205,6 +205,20 @@ TEST_F(RealOutput, StatisticsEqualTheShippedFiles) {
            {"Variance", 0.0011}});
 }
 
+TEST_F(RealOutput, StepTimesEqualTheShippedFile) {
+  if (!analyse("ascend/msinsight/text/level1")) GTEST_SKIP() << "needs ../shared/data";
+  const Csv ours = read_csv(out() + "/step_trace_time.csv");
+  const Csv theirs = read_csv(shipped("step_trace_time.csv"));
+  EXPECT_EQ(ours.header, theirs.header);
+  ASSERT_EQ(ours.rows.size(), 1u);
+  for (const auto& [column, expected] : theirs.rows[0]) {
+    // Theirs are floats of microseconds since 1970, which have steps of 0.25. Sums over 187 kernels
+    // have the timeline's fractions of nanoseconds in them.
+    const bool rough = column == "Stage" || column == "Preparing";
+    EXPECT_NEAR(number(ours.rows[0].at(column)), number(expected), rough ? 0.3 : 0.05) << column;
+  }
+}
+
 // Numbers of two trees of the same form, within a tolerance.
 void expect_same(const json& ours, const json& theirs, double tolerance, const std::string& place) {
   if (theirs.is_object()) {

@@ -1,8 +1,8 @@
 """Makes recorded runs ready to be looked at.
 
 It happens in a process of its own at low priority, so that its memory, its threads and its crashes
-are not those of the training program. Today it imports a run; the files of ASCEND_PROFILER_OUTPUT
-are to come from there as well.
+are not those of the training program: the run is imported, and its ASCEND_PROFILER_OUTPUT is
+written.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import json
 import os
 import subprocess
 import sys
-import warnings
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,7 +25,7 @@ _NICENESS = 10
 
 @dataclass(frozen=True)
 class Choices:
-    """How to analyse; for the writers of files."""
+    """How to analyse."""
 
     pretty: bool = False
     step_list: tuple[int, ...] | None = None
@@ -118,10 +117,21 @@ background = Analyses()
 def main() -> None:
     """The analysis process: arguments are a run directory and its Choices as JSON."""
     os.nice(_NICENESS)
-    import stepscope
+    from stepscope import _native
+    from stepscope._errors import StepscopeError
 
-    warnings.simplefilter("ignore", stepscope.StepscopeWarning)
+    choices = Choices(**json.loads(sys.argv[2]))
     try:
-        stepscope.open(sys.argv[1]).close()
-    except stepscope.StepscopeError as error:
+        ranks = _native.analyse(
+            [os.fsencode(sys.argv[1])],
+            b"",
+            choices.step_list or (),
+            choices.pretty,
+            choices.data_simplification,
+            1,
+        )
+    except StepscopeError as error:
         sys.exit(str(error))
+    failures = [error for *_, error in ranks if error]
+    if failures:
+        sys.exit("; ".join(failures))
