@@ -108,11 +108,37 @@ typedef struct {
   uint32_t ring_kb;             // of each thread; default 4096, which are 262,144 records
   uint32_t system_interval_ms;  // between samples of processor, memory, disk and network; 0: none
   uint32_t gpu_tier;            // NVIDIA GPUs: 0 nothing, 1 pulse, 2 kernels, 3 full
+  // Ascend NPUs, recorded by CANN into a folder PROF_... of the run's folder.
+  uint32_t npu_level;    // 0 nothing, 1 marks, 2 Level0, 3 Level1, 4 Level2
+  uint32_t npu_metrics;  // counters of the cores: 0 none, else CANN's number of the group plus 1
+  uint32_t npu_data;     // bits of stepscope_npu_data
+  uint32_t npu_device;   // where the thread that starts has chosen none
 } stepscope_options;
+
+// What else of an NPU is recorded; the names are those of Profiler's parameters.
+enum stepscope_npu_data {
+  STEPSCOPE_NPU_L2_CACHE = 1 << 0,
+  STEPSCOPE_NPU_MEMORY = 1 << 1,  // profile_memory
+  STEPSCOPE_NPU_MSTX = 1 << 2,
+  STEPSCOPE_NPU_HBM_DDR = 1 << 3,
+  STEPSCOPE_NPU_PCIE = 1 << 4,
+  STEPSCOPE_NPU_IO = 1 << 5,               // sys_io
+  STEPSCOPE_NPU_INTERCONNECTION = 1 << 6,  // sys_interconnection
+  // host_sys:
+  STEPSCOPE_NPU_HOST_CPU = 1 << 8,
+  STEPSCOPE_NPU_HOST_MEMORY = 1 << 9,
+  STEPSCOPE_NPU_HOST_DISK = 1 << 10,
+  STEPSCOPE_NPU_HOST_NETWORK = 1 << 11,
+  STEPSCOPE_NPU_HOST_OSRT = 1 << 12
+};
 
 // Opens a recording in `folder`, which must exist. Returns 0, or -1 when it cannot;
 // stepscope_last_error() then has the sentence, until this thread's next failure.
 STEPSCOPE_API int stepscope_start(const char* folder, const stepscope_options* options);
+// What a start with the same options takes time for, done before: memory is made ready, the GPU
+// vendor's library loaded. Until then, or until it is undone, some memory of the budget is taken.
+STEPSCOPE_API void stepscope_prepare(const stepscope_options* options);
+STEPSCOPE_API void stepscope_unprepare(void);
 // Starts a recording if the environment asks for one, as `stepscope record` makes it:
 // STEPSCOPE_OUTPUT is where the run's folder goes, STEPSCOPE_TIER the gpu_tier in words. `with_gpu`
 // is 1 when the program uses CUDA by now; a recording that runs already gets the GPU added then.
@@ -120,10 +146,19 @@ STEPSCOPE_API int stepscope_start(const char* folder, const stepscope_options* o
 // calls it when it is loaded, the injected one when CUDA is.
 STEPSCOPE_API int stepscope_start_from_environment(int with_gpu);
 // Writes what is left and closes the file. Returns the recording's figures as JSON (events,
-// not_recorded, threads, bytes, seconds, writer_cpu_seconds, stopped_by), valid until this thread's
-// next call; "{}" when nothing was recording.
+// not_recorded, threads, bytes, seconds, writer_cpu_seconds, stopped_by, problems), valid until
+// this thread's next call; "{}" when nothing was recording.
 STEPSCOPE_API const char* stepscope_stop(void);
 STEPSCOPE_API const char* stepscope_last_error(void);
+// What was asked for and will be missing from the recording that runs, so far: a JSON array of
+// sentences, valid until this thread's next call. Libraries that are not there are such, for one.
+STEPSCOPE_API const char* stepscope_problems(void);
+// Where the raw file lies when the recording that runs was started from the environment: what else
+// wants to record this process joins that one. "" otherwise. Valid until this thread's next call.
+STEPSCOPE_API const char* stepscope_outer_folder(void);
+// Waits until what was recorded before the call is in the file, for readers that will not wait for
+// the end. 0, or -1 when nothing records or the writer needs more than ten seconds.
+STEPSCOPE_API int stepscope_flush(void);
 
 // The id of a name, for as long as the process lives. Takes a lock; keep the id.
 STEPSCOPE_API uint32_t stepscope_name(const char* text, size_t length);

@@ -7,10 +7,12 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 
 #include "python/native/stack_sampler.h"
 #include "stepscope/record.h"
@@ -37,22 +39,64 @@ nb::dict dict_in(const nb::dict& options, const char* key) {
   return found;
 }
 
-// One recording into one folder. After the constructor nothing raises.
+// The names of Profiler's parameters, and what they are called in record.h.
+constexpr struct {
+  std::string_view name;
+  uint32_t bit;
+} kNpuData[] = {
+    {"l2_cache", STEPSCOPE_NPU_L2_CACHE},
+    {"profile_memory", STEPSCOPE_NPU_MEMORY},
+    {"mstx", STEPSCOPE_NPU_MSTX},
+    {"hbm_ddr", STEPSCOPE_NPU_HBM_DDR},
+    {"pcie", STEPSCOPE_NPU_PCIE},
+    {"sys_io", STEPSCOPE_NPU_IO},
+    {"sys_interconnection", STEPSCOPE_NPU_INTERCONNECTION},
+    {"host_sys cpu", STEPSCOPE_NPU_HOST_CPU},
+    {"host_sys mem", STEPSCOPE_NPU_HOST_MEMORY},
+    {"host_sys disk", STEPSCOPE_NPU_HOST_DISK},
+    {"host_sys network", STEPSCOPE_NPU_HOST_NETWORK},
+    {"host_sys osrt", STEPSCOPE_NPU_HOST_OSRT},
+};
+
+void choose_npu(const nb::dict& npu, stepscope_options& chosen) {
+  chosen.npu_level = number_in(npu, "level");
+  chosen.npu_metrics = number_in(npu, "metrics");
+  chosen.npu_device = number_in(npu, "device");
+  nb::list names;
+  if (!npu.contains("data") || !nb::try_cast(npu["data"], names)) return;
+  for (const nb::handle name : names) {
+    for (const auto& row : kNpuData) {
+      if (nb::cast<std::string>(name) == row.name) chosen.npu_data |= row.bit;
+    }
+  }
+}
+
+nb::dict parsed(const std::string& json) {
+  return nb::cast<nb::dict>(nb::module_::import_("json").attr("loads")(json));
+}
+
+stepscope_options chosen_in(const nb::dict& options) {
+  const nb::dict sources = dict_in(options, "sources");
+  stepscope_options chosen{};
+  chosen.size = sizeof chosen;
+  chosen.rank = options.contains("rank") ? nb::cast<int64_t>(options["rank"]) : 0;
+  chosen.max_host_mb = number_in(options, "max_host_mb");
+  chosen.max_disk_mb = number_in(options, "max_disk_gb", 1024);
+  chosen.min_free_mb = number_in(options, "min_free_gb", 1024);
+  chosen.ring_kb = number_in(options, "ring_kb");
+  chosen.system_interval_ms = number_in(dict_in(sources, "system"), "interval_ms");
+  chosen.gpu_tier = number_in(dict_in(sources, "gpu"), "tier");
+  choose_npu(dict_in(sources, "npu"), chosen);
+  return chosen;
+}
+
+// One recording into one folder, or a part of the one that runs. After the constructor nothing
+// raises.
 class Recording {
  public:
   Recording(const std::string& folder, const std::string& options_json) {
-    const nb::module_ json = nb::module_::import_("json");
-    const auto options = nb::cast<nb::dict>(json.attr("loads")(options_json));
-    const nb::dict sources = dict_in(options, "sources");
-    stepscope_options chosen{};
-    chosen.size = sizeof chosen;
-    chosen.rank = options.contains("rank") ? nb::cast<int64_t>(options["rank"]) : 0;
-    chosen.max_host_mb = number_in(options, "max_host_mb");
-    chosen.max_disk_mb = number_in(options, "max_disk_gb", 1024);
-    chosen.min_free_mb = number_in(options, "min_free_gb", 1024);
-    chosen.ring_kb = number_in(options, "ring_kb");
-    chosen.system_interval_ms = number_in(dict_in(sources, "system"), "interval_ms");
-    chosen.gpu_tier = number_in(dict_in(sources, "gpu"), "tier");
+    const nb::dict options = parsed(options_json);
+    const stepscope_options chosen = chosen_in(options);
     int failed = 0;
     {
       const nb::gil_scoped_release release;
@@ -60,13 +104,17 @@ class Recording {
     }
     if (failed != 0) throw std::runtime_error(stepscope_last_error());
     active_ = true;
-    if (const nb::dict stacks = dict_in(sources, "python_stacks"); stacks.size() > 0) {
-      double interval_ms = 1;
-      nb::try_cast(stacks["interval_ms"], interval_ms);
-      sampler_ = StackSampler::start(interval_ms);
-    }
-    for (const auto& [key, value] : dict_in(options, "metadata"))
-      add_metadata(nb::cast<std::string>(key), nb::cast<std::string>(json.attr("dumps")(value)));
+    begin(options);
+  }
+
+  // Takes the stacks and the metadata of the options; everything else is the outer recording's.
+  static std::unique_ptr<Recording> join(const std::string& options_json) {
+    if (!stepscope_is_recording()) throw std::runtime_error("nothing is being recorded");
+    std::unique_ptr<Recording> joined(new Recording);
+    joined->active_ = true;
+    joined->is_part_ = true;
+    joined->begin(parsed(options_json));
+    return joined;
   }
 
   ~Recording() { stop(); }
@@ -79,7 +127,7 @@ class Recording {
       const nb::gil_scoped_release release;
       if (sampler_ != nullptr) sampler_->stop();
       sampler_.reset();
-      statistics_ = stepscope_stop();
+      if (!is_part_) statistics_ = stepscope_stop();
     }
     return statistics_;
   }
@@ -88,10 +136,26 @@ class Recording {
     if (active_) stepscope_metadata(key.c_str(), json.c_str());
   }
 
+  std::string problems() const { return active_ ? stepscope_problems() : "[]"; }
   bool active() const { return active_; }
 
  private:
+  Recording() = default;
+
+  void begin(const nb::dict& options) {
+    const nb::dict sources = dict_in(options, "sources");
+    if (const nb::dict stacks = dict_in(sources, "python_stacks"); stacks.size() > 0) {
+      double interval_ms = 1;
+      nb::try_cast(stacks["interval_ms"], interval_ms);
+      sampler_ = StackSampler::start(interval_ms);
+    }
+    const nb::object dumps = nb::module_::import_("json").attr("dumps");
+    for (const auto& [key, value] : dict_in(options, "metadata"))
+      add_metadata(nb::cast<std::string>(key), nb::cast<std::string>(dumps(value)));
+  }
+
   bool active_ = false;
+  bool is_part_ = false;
   std::shared_ptr<StackSampler> sampler_;
   std::string statistics_ = "{}";
 };
@@ -132,7 +196,9 @@ NB_MODULE(_record, module) {
   module.doc() = "Recording into a file that stepscope.open() reads.";
   nb::class_<Recording>(module, "Recording")
       .def(nb::init<const std::string&, const std::string&>(), "folder"_a, "options"_a = "{}")
+      .def_static("join", &Recording::join, "options"_a = "{}")
       .def("stop", &Recording::stop)
+      .def("problems", &Recording::problems)
       .def("add_metadata", &Recording::add_metadata, "key"_a, "json_value"_a)
       .def_prop_ro("active", &Recording::active);
   nb::class_<Range>(module, "record_function")
@@ -146,6 +212,20 @@ NB_MODULE(_record, module) {
       .def("__call__", [](nb::handle_t<Range> self, const nb::object& function) {
         return nb::module_::import_("stepscope._decorate").attr("recorded")(self, function);
       });
+  module.def(
+      "prepare",
+      [](const std::string& options_json) {
+        const stepscope_options chosen = chosen_in(parsed(options_json));
+        const nb::gil_scoped_release release;
+        stepscope_prepare(&chosen);
+      },
+      "options"_a = "{}");
+  module.def("unprepare", &stepscope_unprepare);
+  module.def("outer_folder", [] { return std::string(stepscope_outer_folder()); });
+  module.def("flush", [] {
+    const nb::gil_scoped_release release;
+    return stepscope_flush() == 0;
+  });
   module.def("is_recording", [] { return stepscope_is_recording() != 0; });
   module.def("step", &stepscope_step, "number"_a);
   module.def("end_step", &stepscope_end_step);
@@ -158,6 +238,16 @@ NB_MODULE(_record, module) {
   module.def("name", &name_of, "text"_a);
   module.def("now", &stepscope_now);
   module.def("end_range", &stepscope_end_range, "start"_a, "kind"_a, "name"_a);
+  // A range that began on another thread: `about` is what it says about itself, as JSON.
+  module.def(
+      "end_range_elsewhere",
+      [](uint64_t start, uint32_t name, const std::string& about) {
+        if (start == 0 || !stepscope_is_recording()) return;
+        stepscope_put(start, stepscope_ticks() - start, STEPSCOPE_USER | STEPSCOPE_VALUES, name,
+                      name_of(about), 0);
+      },
+      "start"_a, "name"_a, "about"_a);
+  module.attr("USER") = static_cast<int>(STEPSCOPE_USER);
   module.attr("MODULE") = static_cast<int>(STEPSCOPE_MODULE);
   module.def(
       "import_mindspore_window",

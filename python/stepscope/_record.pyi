@@ -7,7 +7,14 @@ class Recording:
     """One recording into one folder. Raises RuntimeError when it cannot start, nothing later."""
 
     def __init__(self, folder: str, options: str = "{}") -> None: ...
+    @staticmethod
+    def join(options: str = "{}") -> Recording:
+        """A part of the recording that runs: its stacks and its metadata. `stop` leaves the
+        recording running and returns "{}"."""
+
     def stop(self) -> str: ...
+    def problems(self) -> str:
+        """What was asked for and will be missing, so far: a JSON array of sentences."""
     def add_metadata(self, key: str, json_value: str) -> None: ...
     @property
     def active(self) -> bool: ...
@@ -20,7 +27,17 @@ class record_function:  # noqa: N801, torch's name
     def __exit__(self, *exc: object) -> None: ...
     def __call__(self, function: F) -> F: ...
 
+def prepare(options: str = "{}") -> None:
+    """Does what a Recording with these options takes time for."""
+
+def unprepare() -> None: ...
 def is_recording() -> bool: ...
+def outer_folder() -> str:
+    """Where the raw file of the recording lies that the environment started; "" if none."""
+
+def flush() -> bool:
+    """Waits until what was recorded is in the file. False where that takes too long."""
+
 def step(number: int) -> None: ...
 def end_step() -> None: ...
 def mark(name: str) -> None: ...
@@ -28,6 +45,7 @@ def counter(name: str, value: float) -> None: ...
 
 # For sources that are written in Python.
 MODULE: int
+USER: int
 
 def name(text: str) -> int:
     """The id of a name, for as long as the process lives."""
@@ -36,6 +54,9 @@ def now() -> int:
     """The start of a range; 0 while nothing records."""
 
 def end_range(start: int, kind: int, name: int) -> None: ...
+def end_range_elsewhere(start: int, name: int, about: str) -> None:
+    """Ends a range that began on another thread; `about` is JSON."""
+
 def import_mindspore_window(
     folder: str, realtime_from_ns: int, realtime_to_ns: int, shapes: bool, memory: bool
 ) -> bool:

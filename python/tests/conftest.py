@@ -9,7 +9,8 @@ import json
 import os
 import pathlib
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -50,6 +51,27 @@ def run(generated: pathlib.Path) -> Iterator[stepscope.Run]:
 @pytest.fixture(scope="session")
 def cli() -> pathlib.Path:
     return program("STEPSCOPE_PROGRAM", "stepscope")
+
+
+@pytest.fixture
+def record_program(cli: pathlib.Path, tmp_path: pathlib.Path) -> Callable[..., str]:
+    """Runs a Python program under ``stepscope record -o runs``; returns what both of them said."""
+
+    def run_it(*command: str | pathlib.Path, **variables: str) -> str:
+        package = str(pathlib.Path(stepscope.__file__).parent.parent)
+        paths = [package, os.environ.get("PYTHONPATH", "")]
+        done = subprocess.run(
+            [cli, "record", "-o", tmp_path / "runs", "--", sys.executable, *command],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **variables},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    return run_it
 
 
 @pytest.fixture(scope="session")

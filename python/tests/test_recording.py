@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import re
 import shutil
@@ -165,3 +166,60 @@ def test_a_killed_program_leaves_a_run_that_opens(tmp_path: pathlib.Path) -> Non
         assert len(run.table("steps")["step"]) > 50
         (ending,) = [found for found in run.quality if found.code == "ended_abnormally"]
         assert re.fullmatch(r"ended abnormally at step \d+", ending.example)
+
+
+def test_a_range_of_mstx_may_end_on_another_thread(tmp_path: pathlib.Path) -> None:
+    config = stepscope._ExperimentalConfig(mstx=True)
+    handler = stepscope.tensorboard_trace_handler(str(tmp_path), analyse_flag=False)
+    with stepscope.profile(
+        activities=[stepscope.ProfilerActivity.CPU],
+        experimental_config=config,
+        on_trace_ready=handler,
+    ):
+        here = stepscope.mstx.range_start("here")
+        handed_over = stepscope.mstx.range_start("handed over")
+        thread = threading.Thread(
+            target=stepscope.mstx.range_end, args=(handed_over,), name="other"
+        )
+        thread.start()
+        thread.join()
+        stepscope.mstx.range_end(here)
+    with stepscope.open(tmp_path) as run:
+        rows = run.query(
+            "select s.name, t.tid = t.pid as main, s.args, s.dur > 0 as long from slices s "
+            "join tracks t using (track, rank) where s.name in ('here', 'handed over') "
+            "order by s.name"
+        ).to_pylist()
+    assert [(row["name"], bool(row["main"]), bool(row["long"])) for row in rows] == [
+        ("handed over", False, True),
+        ("here", True, True),
+    ]
+    started_by = f'"Started by thread":{threading.get_native_id()}'
+    assert started_by in rows[0]["args"]
+
+
+def test_a_run_keeps_what_was_estimated_and_what_steps_took(
+    tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "stepscope")
+    with stepscope.profile(
+        activities=[stepscope.ProfilerActivity.CPU],
+        schedule=stepscope.schedule(wait=3, warmup=1, active=3, repeat=1),
+        on_trace_ready=stepscope.tensorboard_trace_handler(str(tmp_path), analyse_flag=False),
+    ) as profiler:
+        for _ in range(10):
+            time.sleep(0.003)
+            profiler.step()
+    said = [record.getMessage() for record in caplog.records]
+    assert any(text.startswith("recording starts: estimated cost") for text in said)
+    measured = next(text for text in said if text.startswith("recorded "))
+    assert "with recording (median of 3)" in measured
+    assert "without recording (median of 2)" in measured, "not the first, nor the warm-up"
+    written = json.loads(next(tmp_path.glob("*/profiler_info_0.json")).read_text())["stepscope"]
+    assert written["estimated"].startswith("estimated cost")
+    assert written["step_times"]["with_recording"]["median_seconds"] >= 0.003
+    assert written["step_times"]["without_recording"]["steps"] == 5, "those behind the window too"
+    with stepscope.open(tmp_path) as run:
+        about = json.loads(run.query("select versions from ranks")["versions"][0])
+    assert about["metadata"]["step_times"]["without_recording"]["steps"] == 2
+    assert about["metadata"]["estimated"].startswith("estimated cost")

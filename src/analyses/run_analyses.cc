@@ -1,11 +1,12 @@
 #include "analyses/run_analyses.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <mutex>
 #include <utility>
 
+#include "analyses/advice/collect_facts.h"
+#include "analyses/advice/rules.h"
 #include "analyses/steps/steps.h"
 #include "base/parallel.h"
 
@@ -55,106 +56,6 @@ constexpr std::string_view kNoWork =
     "there are no operators and no device work: record with activities that include the CPU or the "
     "device";
 
-// A result table; without a run its description alone.
-struct NamedTable {
-  std::string_view name;
-  std::string_view doc;
-  ResultTable (*make)(const NamedTable& self, RunAnalyses* run);
-};
-
-template <class Row, size_t N>
-ResultTable with_rows(const NamedTable& self, const Field<Row> (&fields)[N],
-                      const std::vector<Row>* rows) {
-  static const std::vector<Row> kNone;
-  return make_table(self.name, self.doc, rows == nullptr ? kNone : *rows, fields);
-}
-
-template <class Row, size_t N>
-ResultTable with_rows(const NamedTable& self, const std::array<Field<Row>, N>& fields,
-                      const std::vector<Row>* rows) {
-  static const std::vector<Row> kNone;
-  return make_table<Row>(self.name, self.doc, rows == nullptr ? kNone : *rows,
-                         std::span<const Field<Row>>(fields));
-}
-
-constexpr NamedTable kTables[] = {
-    {"communication_collectives", "Operations that several recorded ranks took part in.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kCollectiveFields, run ? &run->communication().collectives : nullptr);
-     }},
-    {"communication_groups", "Communication by process group and kind.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kCommunicationGroupFields,
-                        run ? &run->communication().groups : nullptr);
-     }},
-    {"communication_links", "What went over each link, per rank and step.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kCommunicationLinkFields,
-                        run ? &run->communication().links : nullptr);
-     }},
-    {"communication_matrix", "Links of the whole job beside each other.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kCommunicationMatrixFields,
-                        run ? &run->communication().matrix : nullptr);
-     }},
-    {"communication_operators", "Every communication operator.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kCommunicationOperatorFields,
-                        run ? &run->communication().operators : nullptr);
-     }},
-    {"communication_peer_waits", "How long each operator waited for each peer.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kPeerWaitFields, run ? &run->communication().peer_waits : nullptr);
-     }},
-    {"communication_steps", "Communication by step.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kCommunicationStepFields,
-                        run ? &run->communication().steps : nullptr);
-     }},
-    {"device_time", "Where the time of each device went.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kDeviceTimeFields, run ? &run->device_time() : nullptr);
-     }},
-    {"overlap", "What overlaps on each device, as totals of merged intervals.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kOverlapFields, run ? &run->overlap() : nullptr);
-     }},
-    {"step_budget", "Each step by the most important event at every moment.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kStepBudgetFields, run ? &run->step_budget() : nullptr);
-     }},
-    {"step_reduces", "Collectives of each step, by stream.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kStepReduceFields, run ? &run->step_reduces() : nullptr);
-     }},
-    {"step_times", "Where the time of each step went on each device.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kStepTimeFields, run ? &run->step_times() : nullptr);
-     }},
-    {"step_trace",
-     "Each step as step interval, forward and backward, and tail; and their "
-     "average.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kStepTraceFields, run ? &run->step_trace() : nullptr);
-     }},
-    {"steps", "Training steps, marked or inferred.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kStepFields, run ? &run->steps() : nullptr);
-     }},
-    {"late_ranks", "Ranks that others wait for.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kLateRankFields, run ? &run->communication().late_ranks : nullptr);
-     }},
-    {"rank_comparison", "Ranks beside each other.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kRankComparisonFields, run ? &run->rank_comparison() : nullptr);
-     }},
-    {"timeline", "Lanes of the timeline.",
-     [](const NamedTable& self, RunAnalyses* run) {
-       return with_rows(self, kTimelineFields, run ? &run->timeline() : nullptr);
-     }},
-};
-
 }  // namespace
 
 struct RunAnalyses::Results {
@@ -164,12 +65,24 @@ struct RunAnalyses::Results {
   Once<std::vector<StepTimeRow>> step_times;
   Once<RankStepTrace> step_trace;
   Once<std::vector<StepBudgetRow>> step_budget;
+  Once<std::vector<StepCategoryRow>> step_categories;
   Once<std::vector<std::vector<OverlapLanes>>> overlap_lanes;
   Once<std::vector<OverlapRow>> overlap;
-
+  Once<RunCpuSeries> cpu_series;
+  Once<std::vector<CpuRow>> cpu;
+  Once<std::vector<CpuSampleRow>> cpu_samples;
+  Once<std::vector<MemoryScan>> memory_scans;
+  Once<MemoryResult> memory;
+  Once<std::vector<MemoryPoint>> memory_curve;
+  Once<std::vector<MemoryOperatorRow>> memory_operators;
+  Once<PipelineResult> pipeline;
+  Once<OperatorResults> operators;
+  Once<KernelResults> kernels;
   Once<Communication> communication;
   Once<std::vector<RankComparisonRow>> rank_comparison;
   Once<std::vector<TimelineLane>> timeline;
+  Once<Facts> facts;
+  Once<std::vector<FindingRow>> findings;
 
   std::mutex reasons_mutex;
   std::vector<Reason> reasons;
@@ -177,6 +90,11 @@ struct RunAnalyses::Results {
   void add_reason(std::string_view table, std::string why) {
     const std::scoped_lock lock(reasons_mutex);
     reasons.push_back({std::string(table), std::move(why)});
+  }
+  void add_reasons(std::vector<Reason> more) {
+    const std::scoped_lock lock(reasons_mutex);
+    reasons.insert(reasons.end(), std::make_move_iterator(more.begin()),
+                   std::make_move_iterator(more.end()));
   }
 };
 
@@ -273,9 +191,27 @@ const std::vector<StepTimeRow>& RunAnalyses::step_times() {
 
 const std::vector<StepBudgetRow>& RunAnalyses::step_budget() {
   return results_->step_budget.get([&] {
+    const auto& intervals = device_intervals();
     steps();
     return rows_of_ranks<StepBudgetRow>(ranks_.size(), options_.threads, [&](size_t rank) {
-      return stepscope::step_budget(*store_, ranks_[rank], steps(rank));
+      std::vector<StepBudgetRow> rows;
+      const HostActivity host = host_activity(*store_, rank);
+      for (const DeviceIntervals& device : intervals[rank]) {
+        auto of_device = stepscope::step_budget(ranks_[rank], device, host, steps(rank));
+        rows.insert(rows.end(), of_device.begin(), of_device.end());
+      }
+      if (intervals[rank].empty())
+        results_->add_reason("step_budget", of_rank(ranks_[rank], kNoWork));
+      return rows;
+    });
+  });
+}
+
+const std::vector<StepCategoryRow>& RunAnalyses::step_categories() {
+  return results_->step_categories.get([&] {
+    steps();
+    return rows_of_ranks<StepCategoryRow>(ranks_.size(), options_.threads, [&](size_t rank) {
+      return stepscope::step_categories(*store_, ranks_[rank], steps(rank));
     });
   });
 }
@@ -305,15 +241,114 @@ const std::vector<StepReduceRow>& RunAnalyses::step_reduces() {
   return step_trace_results().reduces;
 }
 
+const RunCpuSeries& RunAnalyses::cpu_series() {
+  return results_->cpu_series.get([&] {
+    RunCpuSeries series = run_cpu_series(*store_, options_.threads);
+    results_->add_reasons(cpu_reasons(series));
+    return series;
+  });
+}
+
+std::vector<CpuRow> RunAnalyses::cpu_in(const StepRange& steps) {
+  return run_cpu(*store_, ranks_, cpu_series(), steps);
+}
+
+const std::vector<CpuRow>& RunAnalyses::cpu() {
+  return results_->cpu.get([&] { return cpu_in({}); });
+}
+
+const std::vector<CpuSampleRow>& RunAnalyses::cpu_samples() {
+  return results_->cpu_samples.get([&] { return run_cpu_samples(ranks_, cpu_series()); });
+}
+
+const std::vector<MemoryScan>& RunAnalyses::memory_scans() {
+  return results_->memory_scans.get([&] { return run_memory_scans(*store_, options_.threads); });
+}
+
+const MemoryResult& RunAnalyses::memory() {
+  return results_->memory.get([&] {
+    MemoryResult found = run_memory(*store_, ranks_, memory_scans(), options_.threads);
+    results_->add_reasons(memory_reasons(found));
+    return found;
+  });
+}
+
+const std::vector<MemoryPoint>& RunAnalyses::memory_curve() {
+  return results_->memory_curve.get([&] {
+    memory();  // says why there is nothing
+    return memory_curve_in({});
+  });
+}
+
+std::vector<MemoryPoint> RunAnalyses::memory_curve_in(const CurveRange& range) {
+  return run_memory_curve(*store_, ranks_, memory_scans(), range, options_.threads);
+}
+
+const std::vector<MemoryOperatorRow>& RunAnalyses::memory_operators() {
+  return results_->memory_operators.get([&] {
+    memory();  // says why there is nothing
+    return run_memory_operators(*store_, ranks_, options_.threads);
+  });
+}
+
+std::vector<MemoryOwnerRow> RunAnalyses::memory_owners_at(const MemoryRow& pool, int64_t moment,
+                                                          size_t most) {
+  return run_memory_owners_at(*store_, ranks_, memory_scans(), pool, moment, most);
+}
+
+const PipelineResult& RunAnalyses::pipeline() {
+  return results_->pipeline.get([&] {
+    PipelineResult found = run_pipeline(*store_, ranks_, cpu(), options_.threads);
+    results_->add_reasons(pipeline_reasons(found));
+    return found;
+  });
+}
+
+const OperatorResults& RunAnalyses::operators() {
+  return results_->operators.get([&] {
+    std::vector<OperatorResults> ranks(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads, [&](size_t i) {
+      ranks[i] = rank_operators(*store_, ranks_[i], build_op_tree(*store_, ranks_[i].position));
+    });
+    OperatorResults all;
+    for (OperatorResults& rank : ranks) all.append(std::move(rank));
+    if (all.operators.empty()) {
+      for (const char* table : {"operators", "operator_shapes", "operator_steps"})
+        results_->add_reason(table,
+                             "no operators: record the CPU too (torch: ProfilerActivity.CPU; "
+                             "MindSpore: profiler_level Level1)");
+    }
+    if (all.types.empty())
+      results_->add_reason("operator_types", "neither operators nor device work were recorded");
+    return all;
+  });
+}
+
+const KernelResults& RunAnalyses::kernels() {
+  return results_->kernels.get([&] {
+    std::vector<KernelResults> ranks(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads,
+                 [&](size_t i) { ranks[i] = rank_kernels(*store_, ranks_[i]); });
+    KernelResults all;
+    for (KernelResults& rank : ranks) all.append(std::move(rank));
+    if (all.kernels.empty()) {
+      for (const char* table : {"kernels", "kernel_variants", "device_use", "launches", "copies"})
+        results_->add_reason(table,
+                             "no device work: a run on the CPU, or a recording without the device "
+                             "(torch: ProfilerActivity.CUDA; MindSpore: ProfilerActivity.NPU)");
+    } else if (all.copies.empty()) {
+      results_->add_reason("copies", "no copies or sets on a device in this recording");
+    }
+    return all;
+  });
+}
+
 const Communication& RunAnalyses::communication() {
   return results_->communication.get([&] {
     Communication result = stepscope::communication(*store_, ranks_, options_.threads);
-    const std::scoped_lock lock(results_->reasons_mutex);
-    for (const NamedTable& one : kTables) {
-      const std::string_view table = one.name;
-      if (!table.starts_with("communication_") && table != "late_ranks") continue;
-      for (const std::string& why : result.reasons)
-        results_->reasons.push_back({std::string(table), why});
+    for (const ResultTable& table : descriptions()) {
+      if (!table.name().starts_with("communication_") && table.name() != "late_ranks") continue;
+      for (const std::string& why : result.reasons) results_->add_reason(table.name(), why);
     }
     return result;
   });
@@ -350,21 +385,20 @@ std::span<const TimelineLane> RunAnalyses::timeline(size_t rank_position) {
   return {first, last};
 }
 
-std::vector<ResultTable> RunAnalyses::descriptions() {
-  std::vector<ResultTable> tables;
-  for (const NamedTable& table : kTables) tables.push_back(table.make(table, nullptr));
-  return tables;
+const Facts& RunAnalyses::facts() {
+  return results_->facts.get([&] { return collect_facts(*this); });
 }
 
-Result<ResultTable> RunAnalyses::table(std::string_view name) {
-  for (const NamedTable& table : kTables) {
-    if (table.name == name) return table.make(table, this);
-  }
-  std::string known;
-  for (const NamedTable& table : kTables)
-    known += (known.empty() ? "" : ", ") + std::string(table.name);
-  return Error{ErrorCode::kNotFound, "no analysis named \"" + std::string(name) + "\"", "", "",
-               "there are: " + known};
+const std::vector<FindingRow>& RunAnalyses::findings() {
+  return results_->findings.get([&] {
+    auto rows = finding_rows(find_causes(facts()));
+    if (rows.empty()) {
+      results_->add_reason("findings", facts().step_ns() == kNull
+                                           ? "there are no complete steps to judge"
+                                           : "no rule found anything worth changing");
+    }
+    return rows;
+  });
 }
 
 std::vector<Reason> RunAnalyses::reasons(std::string_view table) {

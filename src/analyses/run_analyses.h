@@ -14,14 +14,26 @@
 #include <string_view>
 #include <vector>
 
+#include "analyses/advice/facts.h"
+#include "analyses/advice/finding_rows.h"
 #include "analyses/common/rank_rows.h"
+#include "analyses/common/reason.h"
 #include "analyses/common/result_table.h"
 #include "analyses/communication/communication.h"
+#include "analyses/cpu/cpu.h"
+#include "analyses/cpu/run_cpu.h"
 #include "analyses/device_time/device_intervals.h"
 #include "analyses/device_time/device_time.h"
+#include "analyses/memory/memory.h"
+#include "analyses/memory/memory_curve.h"
+#include "analyses/memory/run_memory.h"
+#include "analyses/operators/rank_operators.h"
 #include "analyses/overlap/overlap_lanes.h"
+#include "analyses/pipeline/pipeline.h"
+#include "analyses/pipeline/run_pipeline.h"
 #include "analyses/rank_comparison/rank_comparison.h"
-#include "analyses/step_times/step_budget.h"
+#include "analyses/step_budget/step_budget.h"
+#include "analyses/step_times/step_categories.h"
 #include "analyses/step_times/step_times.h"
 #include "analyses/step_trace/step_trace.h"
 #include "analyses/steps/step_row.h"
@@ -39,12 +51,6 @@ struct AnalysisOptions {
   std::string bp_end = {};
 };
 
-// Something that is missing, and why: "no memory events: record with profile_memory=True".
-struct Reason {
-  std::string table;
-  std::string why;
-};
-
 class RunAnalyses {
  public:
   RunAnalyses(std::shared_ptr<const StoreReader> store, AnalysisOptions options);
@@ -58,11 +64,6 @@ class RunAnalyses {
   // By position of the rank.
   const std::vector<std::vector<DeviceIntervals>>& device_intervals();
   const std::vector<DeviceTimeRow>& device_time();
-  const Communication& communication();
-  const std::vector<RankComparisonRow>& rank_comparison();
-  // Lanes of all ranks, and those of one rank by its position.
-  const std::vector<TimelineLane>& timeline();
-  std::span<const TimelineLane> timeline(size_t rank_position);
 
   // Steps of all ranks, marked or inferred, and those of one rank by its position.
   const std::vector<StepRow>& steps();
@@ -71,10 +72,44 @@ class RunAnalyses {
   const std::vector<StepTraceRow>& step_trace();
   const std::vector<StepReduceRow>& step_reduces();
   const std::vector<StepBudgetRow>& step_budget();
+  const std::vector<StepCategoryRow>& step_categories();
 
   // By position of the rank, then by device.
   const std::vector<std::vector<OverlapLanes>>& overlap_lanes();
   const std::vector<OverlapRow>& overlap();
+
+  // Processor use, over all samples or over those of a range of steps.
+  const std::vector<CpuRow>& cpu();
+  std::vector<CpuRow> cpu_in(const StepRange& steps);
+  const std::vector<CpuSampleRow>& cpu_samples();
+
+  // Memory: pools, who holds their peaks, steps and suspected leaks; the curves; the operators.
+  const MemoryResult& memory();
+  const std::vector<MemoryPoint>& memory_curve();
+  const std::vector<MemoryOperatorRow>& memory_operators();
+  // The curve of a part of the recording.
+  std::vector<MemoryPoint> memory_curve_in(const CurveRange& range);
+  // Who holds the memory at a moment: `pool` is a row of memory() with events. Of a plan, the
+  // moment is the position of a node.
+  std::vector<MemoryOwnerRow> memory_owners_at(const MemoryRow& pool, int64_t moment, size_t most);
+
+  // Tables operators, operator_types, operator_shapes and operator_steps.
+  const OperatorResults& operators();
+  // Tables kernels, kernel_variants, device_use, launches and copies.
+  const KernelResults& kernels();
+
+  const Communication& communication();
+  const std::vector<RankComparisonRow>& rank_comparison();
+  // Lanes of all ranks, and those of one rank by its position.
+  const std::vector<TimelineLane>& timeline();
+  std::span<const TimelineLane> timeline(size_t rank_position);
+
+  // Data preparation: verdicts, stages, batches and steps.
+  const PipelineResult& pipeline();
+
+  // What the advice is made from, and the advice: most to gain first.
+  const Facts& facts();
+  const std::vector<FindingRow>& findings();
 
   // What result tables there are, without rows, and a table by name.
   static std::vector<ResultTable> descriptions();
@@ -86,6 +121,8 @@ class RunAnalyses {
   struct Results;
 
   const RankStepTrace& step_trace_results();
+  const RunCpuSeries& cpu_series();
+  const std::vector<MemoryScan>& memory_scans();
 
   std::shared_ptr<const StoreReader> store_;
   AnalysisOptions options_;

@@ -90,7 +90,9 @@ struct Run::State {
 
   RunAnalyses& analyses() {
     std::call_once(analyses_flag_, [&] {
-      analyses_ = std::make_unique<RunAnalyses>(store, AnalysisOptions{options.jobs});
+      AnalysisOptions settings;
+      settings.threads = options.jobs;
+      analyses_ = std::make_unique<RunAnalyses>(store, settings);
     });
     return *analyses_;
   }

@@ -192,4 +192,19 @@ JsonObject& JsonObject::add(std::string_view name, std::string_view text) {
   return *this;
 }
 
+JsonObject& JsonObject::add(std::string_view name, const std::vector<std::string>& texts) {
+  std::string& out = begin_field(name);
+  append_json_texts(out, texts);
+  return *this;
+}
+
+void append_json_texts(std::string& out, const std::vector<std::string>& texts) {
+  out += '[';
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (i > 0) out += ',';
+    append_json_text(out, texts[i]);
+  }
+  out += ']';
+}
+
 }  // namespace stepscope

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -204,6 +205,25 @@ TEST_F(CliTest, Doctor) {
   }
 }
 
+TEST_F(CliTest, DoctorFindsWhatRecordingWouldUse) {
+  const std::string build = std::filesystem::path(program_).parent_path().string();
+  const std::string source = std::getenv("STEPSCOPE_SOURCE_DIR") != nullptr
+                                 ? std::getenv("STEPSCOPE_SOURCE_DIR")
+                                 : std::filesystem::current_path().string();
+  const std::string library = build + "/tests/libstepscope_fake_ascendcl.so";
+  ::setenv("STEPSCOPE_ASCENDCL", library.c_str(), 1);
+  const std::string before = std::getenv("PATH");
+  ::setenv("PATH", (source + "/tests/support/fake_msprof:" + before).c_str(), 1);
+  const Json checks = Json::parse(run("doctor --json").out, nullptr, false);
+  ::setenv("PATH", before.c_str(), 1);
+  ::unsetenv("STEPSCOPE_ASCENDCL");
+  std::map<std::string, std::string> details;
+  for (const Json& check : checks) details[check["name"]] = check["detail"];
+  EXPECT_EQ(details["CANN"], library);
+  EXPECT_EQ(details["msprof"], source + "/tests/support/fake_msprof/msprof");
+  EXPECT_TRUE(details.contains("nvml"));
+}
+
 // The program's processes record themselves; without a GPU its own ranges are recorded all the
 // same.
 TEST_F(CliTest, RecordWithoutAGpu) {
@@ -215,9 +235,15 @@ TEST_F(CliTest, RecordWithoutAGpu) {
   EXPECT_NE(outcome.err.find("3 events"), std::string::npos) << outcome.err;
   EXPECT_NE(outcome.err.find("no CUDA device"), std::string::npos) << outcome.err;
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(runs), {}), 1);
-  EXPECT_EQ(run("record -o " + runs + " -- true").err,
-            "stepscope: nothing was recorded: the program used neither a CUDA device nor "
-            "Stepscope's own functions\n");
+  EXPECT_NE(outcome.err.find("estimated cost 3 to 5 µs"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("of a core to write them"), std::string::npos) << outcome.err;
+  EXPECT_TRUE(run("record -o " + runs + " -- true")
+                  .err.ends_with("stepscope: nothing was recorded: the program used neither a CUDA "
+                                 "device nor Stepscope's own functions\n"));
+  ::setenv("PYTHONPATH", "other", 1);
+  const std::string python = run("record -o " + runs + " -- sh -c 'echo $PYTHONPATH'").out;
+  ::unsetenv("PYTHONPATH");
+  EXPECT_TRUE(python.ends_with("/mindspore/inject:other\n")) << python;
   EXPECT_EQ(run("record -o " + runs + " -- no-such-program").code, 127);
   EXPECT_EQ(run("record -o " + runs + " --tier some -- true").code, 2);
   EXPECT_EQ(run("record -o " + runs).code, 2);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "cli/machine_checks.h"
+#include "collector/sources/ascend/acl_library.h"
 
 namespace stepscope {
 namespace {
@@ -57,7 +58,8 @@ Check check_management() {
   const Library nvml("libnvidia-ml.so.1");
   if (!nvml.loaded())
     return {"NVIDIA", "nvml", CheckState::kMissing, "libnvidia-ml.so.1 not found",
-            "install the NVIDIA driver; in a container, allow the utility capability"};
+            "install the NVIDIA driver; in a container, allow the utility capability; only to "
+            "record the GPUs' load, clocks, power and memory"};
   const auto start = nvml.function<int (*)()>("nvmlInit_v2");
   const auto count_of = nvml.function<int (*)(unsigned*)>("nvmlDeviceGetCount_v2");
   const auto stop = nvml.function<int (*)()>("nvmlShutdown");
@@ -70,7 +72,8 @@ Check check_management() {
   if (!counted || count == 0)
     return {"NVIDIA", "nvml", CheckState::kLimited, "no GPU is visible",
             "check CUDA_VISIBLE_DEVICES and nvidia-smi"};
-  return {"NVIDIA", "nvml", CheckState::kOk, fmt::format("{} GPU visible", count), ""};
+  return {"NVIDIA", "nvml", CheckState::kOk,
+          fmt::format("{} GPU: load, clocks, power, memory, temperature", count), ""};
 }
 
 // Where CUPTI lies when it is not in the loader's path: a toolkit, or pip's wheel in a Python tree.
@@ -142,25 +145,57 @@ std::string in_path(const std::string& program) {
   return {};
 }
 
+// As the analysis looks for it: python/stepscope/profiler/msprof.py.
+std::string find_msprof() {
+  if (std::string path = in_path("msprof"); !path.empty()) return path;
+  for (const char* name : {"ASCEND_TOOLKIT_HOME", "ASCEND_HOME_PATH"}) {
+    for (const char* inside : {"/bin/msprof", "/tools/profiler/bin/msprof"}) {
+      const std::string home = environment(name);
+      if (!home.empty() && access((home + inside).c_str(), X_OK) == 0) return home + inside;
+    }
+  }
+  const std::string latest = "/usr/local/Ascend/latest/tools/profiler/bin/msprof";
+  return access(latest.c_str(), X_OK) == 0 ? latest : std::string();
+}
+
+Check check_npus() {
+  size_t count = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/dev", error)) {
+    const std::string name = entry.path().filename().string();
+    const bool numbered = name.size() > 7 && name.find_first_not_of("0123456789", 7) == name.npos;
+    if (name.starts_with("davinci") && numbered) ++count;
+  }
+  if (count > 0)
+    return {"Ascend", "devices", CheckState::kOk, fmt::format("{} in /dev", count), ""};
+  return {"Ascend", "devices", CheckState::kMissing, "no /dev/davinci*",
+          "install the driver; in a container, pass the devices on"};
+}
+
 }  // namespace
 
 std::vector<Check> check_nvidia() { return {check_driver(), check_management(), check_cupti()}; }
 
 std::vector<Check> check_ascend() {
   const std::string kSource = "source /usr/local/Ascend/ascend-toolkit/set_env.sh";
-  std::vector<Check> checks;
+  std::vector<Check> checks = {check_npus()};
   const std::string home = environment("ASCEND_HOME_PATH");
   checks.push_back(home.empty()
                        ? Check{"Ascend", "ASCEND_HOME_PATH", CheckState::kMissing, "not set",
                                "install CANN, then: " + kSource + "; only to record NPU work"}
                        : Check{"Ascend", "ASCEND_HOME_PATH", CheckState::kOk, home, ""});
-  const Library acl("libascendcl.so");
-  checks.push_back(acl.loaded()
-                       ? Check{"Ascend", "CANN", CheckState::kOk, "libascendcl.so", ""}
-                       : Check{"Ascend", "CANN", CheckState::kMissing, "libascendcl.so not found",
-                               "install CANN, then: " + kSource + "; only to record NPU work"});
-  const std::string msprof = in_path("msprof");
-  checks.push_back(msprof.empty() ? Check{"Ascend", "msprof", CheckState::kMissing, "not in PATH",
+  const Result<ascend::AclLibrary>& cann = ascend::AclLibrary::open();
+  if (cann) {
+    checks.push_back({"Ascend", "CANN", CheckState::kOk, cann->path, ""});
+  } else {
+    const Error& error = cann.error();
+    checks.push_back({"Ascend", "CANN",
+                      error.where.empty() ? CheckState::kMissing : CheckState::kLimited,
+                      (error.where.empty() ? "" : error.where + ": ") + error.why,
+                      "install CANN, then: " + kSource + "; only to record NPU work"});
+  }
+  const std::string msprof = find_msprof();
+  checks.push_back(msprof.empty() ? Check{"Ascend", "msprof", CheckState::kMissing, "not found",
                                           "install CANN, then: " + kSource +
                                               "; only to export raw PROF_ folders"}
                                   : Check{"Ascend", "msprof", CheckState::kOk, msprof, ""});

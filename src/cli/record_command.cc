@@ -1,8 +1,9 @@
 // stepscope record -- COMMAND: records a program without touching it.
 //
 // The program's processes record themselves: CUDA loads our injected library into each one that
-// uses a GPU, and those that use record.h start with the library. All this command does is to set
-// the environment, wait, and say what came of it.
+// uses a GPU, those that use record.h start with the library, and Python puts our profiler in the
+// place of MindSpore's. All this command does is to set the environment, wait, and say what came of
+// it.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,9 +32,14 @@ struct Options {
   std::vector<std::string> command;
 };
 
+fs::path this_program() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error);
+}
+
 Result<std::string> injected_library() {
   std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const fs::path program = this_program();
   for (const char* const place : {"lib", "../lib", ".", "../stepscope/lib"}) {
     const fs::path library = program.parent_path() / place / "libstepscope_injection.so";
     if (fs::exists(library, error)) return fs::weakly_canonical(library, error).string();
@@ -41,6 +47,25 @@ Result<std::string> injected_library() {
   return Error{ErrorCode::kNotFound, "cannot record", "libstepscope_injection.so",
                "it is not beside the program " + program.string(),
                "install Stepscope completely, or build the target stepscope_injection"};
+}
+
+// What Python runs before the program (sitecustomize.py): in a checkout, or beside a package. Empty
+// where this program stands alone; MindSpore's profiler is not replaced then.
+std::string injected_python() {
+  std::error_code error;
+  for (const char* const place : {"../python/stepscope", "../stepscope"}) {
+    const fs::path folder = this_program().parent_path() / place / "mindspore" / "inject";
+    if (fs::exists(folder / "sitecustomize.py", error))
+      return fs::weakly_canonical(folder, error).string();
+  }
+  return "";
+}
+
+void put_first_on_python_path(const std::string& folder) {
+  if (folder.empty()) return;
+  const char* const others = ::getenv("PYTHONPATH");
+  const bool alone = others == nullptr || *others == '\0';
+  ::setenv("PYTHONPATH", alone ? folder.c_str() : (folder + ":" + others).c_str(), 1);
 }
 
 std::set<std::string> runs_in(const std::string& output) {
@@ -76,13 +101,26 @@ Result<int> run_command(const std::vector<std::string>& command) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// What one run says about itself: "12,345 events, NVIDIA H200", and why there is no GPU in it.
+// What a tier takes from the program, as measured in docs/performance.md; said before it starts.
+std::string estimate(const std::string& tier) {
+  const char* kernels = "1 to 2 µs of the launching thread for each kernel";
+  if (tier == "pulse") kernels = "nothing for a kernel";
+  if (tier == "full") kernels = "3 to 5 µs of the launching thread for each kernel";
+  return fmt::format(
+      "estimated cost {}, 25 ns and at most 10 bytes for each range; at most 256 MB of memory and "
+      "10 GB of disk for each process",
+      kernels);
+}
+
+// What one run says about itself: "12,345 events in 3.2 s, 1.2 MB, 0.4 % of a core to write them,
+// NVIDIA H200", and why there is no GPU in it.
 std::string describe(const std::string& run) {
   auto reader = ChunkReader::open(run + "/FRAMEWORK/" + std::string(kRawFileName));
   if (!reader) return reader.error().message();
   std::string device;
   std::string without_gpu = "no CUDA device was used";
   std::string events = "not ended";
+  std::string writing;
   RawChunk chunk;
   while (true) {
     auto more = reader->next(chunk);
@@ -94,16 +132,26 @@ std::string describe(const std::string& run) {
         const auto at = json.find(key);
         return at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
       };
+      const auto number = [&](const char* key) {
+        const auto at = json.find(key);
+        return at != json.end() && at->is_number() ? at->get<double>() : 0.0;
+      };
       if (note.name == "device" && device.empty()) device = text("name");
       if (note.name == "source_left_out" && text("source") == "gpu") without_gpu = text("why");
       if (note.name == "end") {
         const auto at = json.find("events");
         if (at != json.end() && at->is_number_integer())
           events = count_text(at->get<int64_t>()) + " events";
+        const double seconds = number("seconds");
+        if (seconds > 0) {
+          events += fmt::format(" in {:.1f} s", seconds);
+          writing = fmt::format(", {:.2g} % of a core to write them",
+                                100 * number("writer_cpu_seconds") / seconds);
+        }
       }
     }
   }
-  return fmt::format("{}, {}, {}", events, bytes_text(reader->file().size()),
+  return fmt::format("{}, {}{}, {}", events, bytes_text(reader->file().size()), writing,
                      device.empty() ? without_gpu : device);
 }
 
@@ -119,6 +167,8 @@ Status record(const Options& options, int& exit_code) {
   ::setenv("STEPSCOPE_TIER", options.tier.c_str(), 1);
   ::setenv("CUDA_INJECTION64_PATH", library->c_str(), 1);
   ::setenv("NVTX_INJECTION64_PATH", library->c_str(), 0);  // another tool's is left alone
+  put_first_on_python_path(injected_python());
+  fmt::print(stderr, "stepscope: recording into {}: {}\n", output, estimate(options.tier));
   auto code = run_command(options.command);
   if (!code) return std::move(code.error());
   exit_code = *code;

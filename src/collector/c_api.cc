@@ -1,15 +1,18 @@
 // record.h's functions that are not inline. The edge to foreign code: nothing is thrown across it.
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json_text.h"
 #include "collector/environment.h"
 #include "collector/process.h"
+#include "collector/sources/ascend/ascend_source.h"
 #include "collector/sources/cupti/cupti_source.h"
 #include "collector/sources/mindspore/mindspore_source.h"
 #include "collector/sources/system/system_source.h"
@@ -18,6 +21,9 @@
 namespace {
 
 using stepscope::Process;
+
+constexpr std::chrono::seconds kMostFlushTime{10};
+constexpr uint32_t kSystemIntervalMs = 1000;  // as Python's profilers have it
 
 // A buffer of a fixed size: storing the sentence must not fail.
 thread_local char last_error[1024];
@@ -47,27 +53,60 @@ std::unique_ptr<stepscope::Source> gpu_source(const cupti::CuptiOptions& options
   return std::make_unique<cupti::CuptiSource>(options, Process::instance().bell());
 }
 
-// CUPTI and the driver take themselves apart when the program exits. Handlers run last to first:
-// one that is registered now, when both are up, still gets their last records. (Process has one
-// too, but may be older than they are.)
+// CANN's folder lies beside FRAMEWORK/, in the run's own.
+std::string run_folder(const std::string& folder) {
+  char* const resolved = ::realpath(folder.c_str(), nullptr);
+  std::string path = resolved == nullptr ? folder : resolved;
+  std::free(resolved);
+  constexpr std::string_view kRawFolder = "/FRAMEWORK";
+  if (path.ends_with(kRawFolder)) path.resize(path.size() - kRawFolder.size());
+  return path;
+}
+
+std::unique_ptr<stepscope::Source> npu_source(const char* folder, const stepscope_options& chosen) {
+  stepscope::ascend::AscendOptions options;
+  options.folder = run_folder(folder);
+  options.level = static_cast<stepscope::ascend::Level>(std::clamp(chosen.npu_level, 1u, 4u));
+  if (chosen.npu_metrics > 0) options.metrics = chosen.npu_metrics - 1;
+  options.data = chosen.npu_data;
+  options.device = static_cast<int32_t>(chosen.npu_device);
+  return std::make_unique<stepscope::ascend::AscendSource>(std::move(options));
+}
+
+// CUPTI, CANN and the drivers take themselves apart when the program exits. Handlers run last to
+// first: one that is registered now, when both are up, still gets their last records. (Process has
+// one too, but may be older than they are.)
 void stop_before_the_driver_ends() {
   static const int kRegistered = std::atexit([] { Process::instance().stop(); });
   (void)kRegistered;
 }
 
-}  // namespace
-
-int stepscope_start(const char* folder, const stepscope_options* options) try {
+stepscope_options complete(const stepscope_options* options) {
   stepscope_options chosen{};
   // An older caller knows fewer fields.
   if (options != nullptr) std::memcpy(&chosen, options, std::min(options->size, sizeof chosen));
+  return chosen;
+}
+
+stepscope::RecorderOptions recorder_options(const stepscope_options& chosen) {
   stepscope::RecorderOptions recorder;
-  recorder.folder = folder;
   recorder.rank = chosen.rank;
   recorder.max_host_bytes = or_default(chosen.max_host_mb, recorder.max_host_bytes >> 20) << 20;
   recorder.max_disk_bytes = or_default(chosen.max_disk_mb, recorder.max_disk_bytes >> 20) << 20;
   recorder.min_free_bytes = or_default(chosen.min_free_mb, recorder.min_free_bytes >> 20) << 20;
   recorder.ring_bytes = or_default(chosen.ring_kb, recorder.ring_bytes >> 10) << 10;
+  if (chosen.gpu_tier > 0) {
+    const cupti::CuptiOptions gpu = gpu_options(chosen.gpu_tier, recorder.max_host_bytes);
+    recorder.source_bytes += gpu.buffers_most * gpu.buffer_bytes;
+  }
+  return recorder;
+}
+
+int start(const char* folder, const stepscope_options* options, bool from_environment) {
+  const stepscope_options chosen = complete(options);
+  stepscope::RecorderOptions recorder = recorder_options(chosen);
+  recorder.folder = folder;
+  recorder.from_environment = from_environment;
   Sources sources;
   if (chosen.system_interval_ms > 0) {
     sources.push_back(std::make_unique<stepscope::SystemSource>(
@@ -81,14 +120,30 @@ int stepscope_start(const char* folder, const stepscope_options* options) try {
     recorder.source_bytes += gpu.buffers_most * gpu.buffer_bytes;
     sources.push_back(gpu_source(gpu));
   }
+  if (chosen.npu_level > 0) sources.push_back(npu_source(folder, chosen));
   const stepscope::Status started =
       Process::instance().start(std::move(recorder), std::move(sources));
   if (!started) return fail(started.error().message());
-  if (chosen.gpu_tier > 0) stop_before_the_driver_ends();
+  if (chosen.gpu_tier > 0 || chosen.npu_level > 0) stop_before_the_driver_ends();
   return 0;
+}
+
+}  // namespace
+
+int stepscope_start(const char* folder, const stepscope_options* options) try {
+  return start(folder, options, false);
 } catch (const std::exception& failure) {
   return fail(std::string("cannot start recording: ") + failure.what());
 }
+
+void stepscope_prepare(const stepscope_options* options) try {
+  const stepscope_options chosen = complete(options);
+  Process::instance().prepare(recorder_options(chosen));
+  if (chosen.gpu_tier > 0) cupti::CuptiLibrary::open();
+} catch (const std::exception&) {  // NOLINT: start() says what is wrong
+}
+
+void stepscope_unprepare(void) { Process::instance().unprepare(); }
 
 int stepscope_start_from_environment(int with_gpu) try {
   auto request = stepscope::read_environment();
@@ -109,7 +164,8 @@ int stepscope_start_from_environment(int with_gpu) try {
   options.size = sizeof options;
   options.rank = request->rank;
   options.gpu_tier = with_gpu != 0 ? request->gpu_tier : 0;
-  return stepscope_start(folder->c_str(), &options) == 0 ? 1 : -1;
+  options.system_interval_ms = kSystemIntervalMs;
+  return start(folder->c_str(), &options, true) == 0 ? 1 : -1;
 } catch (const std::exception& failure) {
   return fail(std::string("cannot start recording: ") + failure.what());
 }
@@ -126,6 +182,22 @@ const char* stepscope_stop(void) try {
 
 const char* stepscope_last_error(void) { return last_error; }
 
+const char* stepscope_outer_folder(void) try {
+  thread_local std::string folder;
+  folder = Process::instance().outer_folder();
+  return folder.c_str();
+} catch (const std::exception&) {
+  return "";
+}
+
+int stepscope_flush(void) try {
+  return Process::instance().flush_within(kMostFlushTime)
+             ? 0
+             : fail("nothing is being recorded, or the disk is too slow");
+} catch (const std::exception& failure) {
+  return fail(std::string("writing the recording: ") + failure.what());
+}
+
 uint32_t stepscope_name(const char* text, size_t length) try {
   return Process::instance().names().intern({text, length});
 } catch (const std::exception&) {
@@ -135,6 +207,15 @@ uint32_t stepscope_name(const char* text, size_t length) try {
 void stepscope_metadata(const char* key, const char* json) try {
   if (stepscope::is_json(json)) Process::instance().add_note(key, json);
 } catch (const std::exception&) {  // NOLINT: without memory there is nothing to be said
+}
+
+const char* stepscope_problems(void) try {
+  thread_local std::string problems;
+  problems.clear();
+  stepscope::append_json_texts(problems, Process::instance().problems());
+  return problems.c_str();
+} catch (const std::exception&) {
+  return "[]";
 }
 
 int stepscope_import_mindspore_window(const char* folder, int64_t realtime_from_ns,

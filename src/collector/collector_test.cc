@@ -224,6 +224,60 @@ TEST_F(Collector, ASecondRecordingIsRefused) {
   EXPECT_EQ(stop().ranges.size(), 1u);
 }
 
+TEST_F(Collector, WhatWasPreparedIsUsedOrGivenBack) {
+  const auto resident_kb = [] {
+    std::ifstream file("/proc/self/statm");
+    int64_t all = 0;
+    int64_t resident = 0;
+    file >> all >> resident;
+    return resident * ::sysconf(_SC_PAGESIZE) / 1024;
+  };
+  stepscope_unprepare();
+  const int64_t before = resident_kb();
+  stepscope_prepare(nullptr);
+  EXPECT_GT(resident_kb(), before + 8 * 1024) << "rings for some threads are there";
+  stepscope_unprepare();
+  EXPECT_LT(resident_kb(), before + 4 * 1024);
+  stepscope_prepare(nullptr);
+  start();
+  {
+    STEPSCOPE_SCOPE("prepared");
+  }
+  stepscope_prepare(nullptr);
+  stepscope_unprepare();  // neither touches what records
+  const ReadBack run = stop();
+  ASSERT_EQ(run.ranges.size(), 1u);
+  EXPECT_EQ(run.ranges[0].name, "prepared");
+}
+
+TEST_F(Collector, AFlushLeavesAFileThatHoldsEverything) {
+  EXPECT_NE(stepscope_flush(), 0) << "nothing records";
+  start();
+  EXPECT_STREQ(stepscope_outer_folder(), "") << "the program's own recording";
+  for (size_t round = 1; round <= 3; ++round) {
+    {
+      STEPSCOPE_SCOPE("before");
+    }
+    ASSERT_EQ(stepscope_flush(), 0) << stepscope_last_error();
+    const ReadBack run = read_back(folder_->path("stepscope.raw"));
+    EXPECT_EQ(run.ranges.size(), round);
+    EXPECT_FALSE(run.ended);
+  }
+  stop();
+}
+
+TEST_F(Collector, WhatTheEnvironmentStartsTellsItsFolder) {
+  const testing::TemporaryFolder folder;
+  ::setenv("STEPSCOPE_OUTPUT", folder.path("runs").c_str(), 1);
+  ASSERT_EQ(stepscope_start_from_environment(0), 1) << stepscope_last_error();
+  ::unsetenv("STEPSCOPE_OUTPUT");
+  const std::string raw = stepscope_outer_folder();
+  EXPECT_TRUE(raw.starts_with(folder.path("runs/")) && raw.ends_with("/FRAMEWORK")) << raw;
+  stepscope_stop();
+  EXPECT_STREQ(stepscope_outer_folder(), "");
+  EXPECT_TRUE(read_back(raw + "/stepscope.raw").ended);
+}
+
 TEST_F(Collector, AThousandRecordingsLeaveNothingBehind) {
   const auto open_files = [] {
     size_t count = 0;

@@ -3,11 +3,15 @@
 #include <pthread.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "stepscope/record.h"
 
 namespace stepscope {
 namespace {
+
+// A reading of the clocks that is older says too little about them now: calendars are slewed.
+constexpr int64_t kLatestPreparationNs = 10'000'000'000;
 
 pthread_key_t thread_end_key;
 
@@ -37,11 +41,31 @@ Status Process::start(RecorderOptions options, std::vector<std::unique_ptr<Sourc
     return Error{ErrorCode::kUnsupported, "cannot start recording", options.folder,
                  "this process is recording already", "stop the other recording first"};
   }
+  if (prepared_ && monotonic_ns() - prepared_->monotonic_ns < kLatestPreparationNs)
+    options.earlier_clock = prepared_;
+  prepared_.reset();
   auto recorder = Recorder::start(std::move(options), names_, rings_, bell_, std::move(sources));
   if (!recorder) return std::move(recorder.error());
-  recorder_ = std::move(*recorder);
+  {
+    const std::lock_guard moment(recorder_mutex_);
+    recorder_ = std::move(*recorder);
+  }
   __atomic_store_n(&stepscope_recording, 1, __ATOMIC_RELEASE);
   return {};
+}
+
+void Process::prepare(const RecorderOptions& options) {
+  const std::lock_guard lock(mutex_);
+  if (recorder_ != nullptr) return;
+  Recorder::prepare(options, rings_);
+  prepared_ = sample_clocks();
+}
+
+void Process::unprepare() {
+  const std::lock_guard lock(mutex_);
+  if (recorder_ != nullptr || !prepared_) return;
+  rings_.give_memory_back();
+  prepared_.reset();
 }
 
 std::optional<RecordingStatistics> Process::stop() {
@@ -49,6 +73,7 @@ std::optional<RecordingStatistics> Process::stop() {
   if (recorder_ == nullptr) return std::nullopt;
   __atomic_store_n(&stepscope_recording, 0, __ATOMIC_RELEASE);
   RecordingStatistics statistics = recorder_->stop();
+  const std::lock_guard moment(recorder_mutex_);
   recorder_.reset();
   return statistics;
 }
@@ -58,9 +83,29 @@ bool Process::recording() {
   return recorder_ != nullptr;
 }
 
-void Process::add_note(std::string_view name, std::string_view json) {
+std::string Process::outer_folder() {
   const std::lock_guard lock(mutex_);
+  if (recorder_ == nullptr || !recorder_->options().from_environment) return {};
+  return recorder_->options().folder;
+}
+
+bool Process::flush_within(std::chrono::nanoseconds most) {
+  std::shared_ptr<Recorder> recorder;
+  {
+    const std::lock_guard lock(mutex_);
+    recorder = recorder_;
+  }
+  return recorder != nullptr && recorder->flush_within(most);
+}
+
+void Process::add_note(std::string_view name, std::string_view json) {
+  const std::lock_guard moment(recorder_mutex_);
   if (recorder_ != nullptr) recorder_->add_note(name, json);
+}
+
+std::vector<std::string> Process::problems() {
+  const std::lock_guard moment(recorder_mutex_);
+  return recorder_ == nullptr ? std::vector<std::string>() : recorder_->problems();
 }
 
 Status Process::add_source(std::unique_ptr<Source> source) {
@@ -72,6 +117,7 @@ Status Process::add_source(std::unique_ptr<Source> source) {
 
 void Process::before_fork() {
   mutex_.lock();
+  recorder_mutex_.lock();
   rings_.mutex().lock();
   names_.mutex().lock();
   mindspore_inbox_.mutex().lock();
@@ -84,13 +130,17 @@ void Process::after_fork(bool in_child) {
     stepscope_recording = 0;
     stepscope_thread = {};
     ::pthread_setspecific(thread_end_key, nullptr);
-    if (recorder_ != nullptr) recorder_.release()->abandon();
+    if (recorder_ != nullptr) {
+      recorder_->abandon();
+      new std::shared_ptr<Recorder>(std::move(recorder_));
+    }
     rings_.forget_threads();
     mindspore_inbox_.forget();
   }
   mindspore_inbox_.mutex().unlock();
   names_.mutex().unlock();
   rings_.mutex().unlock();
+  recorder_mutex_.unlock();
   mutex_.unlock();
 }
 

@@ -6,9 +6,11 @@
 #ifndef STEPSCOPE_COLLECTOR_PROCESS_H_
 #define STEPSCOPE_COLLECTOR_PROCESS_H_
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,10 +24,20 @@ class Process {
   static Process& instance();
 
   Status start(RecorderOptions options, std::vector<std::unique_ptr<Source>> sources);
+  // What start() with these options takes time for, done before; unprepare() undoes it. Both do
+  // nothing while something records.
+  void prepare(const RecorderOptions& options);
+  void unprepare();
   // Nothing when nothing was recording.
   std::optional<RecordingStatistics> stop();
   bool recording();
+  // The folder of a recording that the environment started; empty when there is none.
+  std::string outer_folder();
+  // False when nothing records or the writer needs longer.
+  bool flush_within(std::chrono::nanoseconds most);
+  // These two do not wait for a start or stop in progress.
   void add_note(std::string_view name, std::string_view json);
+  std::vector<std::string> problems();
   // To the recording that runs; an error when none does.
   Status add_source(std::unique_ptr<Source> source);
   WriterBell& bell() { return bell_; }
@@ -42,9 +54,13 @@ class Process {
   NameTable names_;
   RingRegistry rings_;
   MindsporeInbox mindspore_inbox_;
-  std::mutex mutex_;
   WriterBell bell_;
-  std::unique_ptr<Recorder> recorder_;
+  std::optional<ClockSample> prepared_;
+  // Held while a recording starts or stops, which can take seconds where a device is slow.
+  std::mutex mutex_;
+  // Held for moments, after mutex_ where both are needed: whether recorder_ is there.
+  std::mutex recorder_mutex_;
+  std::shared_ptr<Recorder> recorder_;  // shared with those who wait for it to flush
 };
 
 }  // namespace stepscope

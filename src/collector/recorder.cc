@@ -24,6 +24,15 @@ constexpr size_t kFlushAtBytes = 1 << 20;
 constexpr int64_t kClockApartNs = 2'000'000;
 constexpr int kDrainAtOnce = 8192;
 constexpr size_t kReadyRings = 4;
+constexpr size_t kReadyRingsAtStart = 2;  // the writer goes on from there
+
+void set_ring_limits(const RecorderOptions& options, RingRegistry& rings) {
+  // Of what the sources leave, rings take three quarters, the chunk that is being made the rest.
+  const uint64_t for_rings =
+      (options.max_host_bytes - std::min(options.source_bytes, options.max_host_bytes)) / 4 * 3;
+  rings.set_limits(options.ring_bytes / sizeof(stepscope_record),
+                   std::max<uint64_t>(1, for_rings / options.ring_bytes));
+}
 
 }  // namespace
 
@@ -43,7 +52,14 @@ std::string RecordingStatistics::to_json() const {
       .add("seconds", seconds)
       .add("writer_cpu_seconds", writer_cpu_seconds)
       .add("stopped_by", stopped_by)
+      .add("problems", problems)
       .text();
+}
+
+void Recorder::prepare(const RecorderOptions& options, RingRegistry& rings) {
+  set_ring_limits(options, rings);
+  rings.touch_in_use();
+  rings.prepare(kReadyRings);
 }
 
 Result<std::unique_ptr<Recorder>> Recorder::start(RecorderOptions options, NameTable& names,
@@ -52,13 +68,9 @@ Result<std::unique_ptr<Recorder>> Recorder::start(RecorderOptions options, NameT
   const ClockSample beginning = sample_clocks();
   auto output = RawOutput::create(options.folder, options.max_disk_bytes, options.min_free_bytes);
   if (!output) return std::move(output.error());
-  // Of what the sources leave, rings take three quarters, the chunk that is being made the rest.
-  const uint64_t for_rings =
-      (options.max_host_bytes - std::min(options.source_bytes, options.max_host_bytes)) / 4 * 3;
-  rings.set_limits(options.ring_bytes / sizeof(stepscope_record),
-                   std::max<uint64_t>(1, for_rings / options.ring_bytes));
+  set_ring_limits(options, rings);
   rings.forget_content();
-  rings.prepare(kReadyRings);
+  rings.prepare(kReadyRingsAtStart);
   return std::unique_ptr<Recorder>(new Recorder(std::move(options), beginning, std::move(*output),
                                                 names, rings, bell, std::move(sources)));
 }
@@ -82,13 +94,15 @@ Recorder::Recorder(RecorderOptions options, const ClockSample& beginning, RawOut
     chunk_.add_note(
         "source_left_out",
         JsonObject().add("source", source->name()).add("why", started.error().message()).text());
+    problems_.push_back(std::string(source->name()) + ": " + started.error().message());
     source.reset();
   }
   std::erase(sources_, nullptr);
   // Two readings in the first chunk, far enough apart to tell how fast the ticks go: a program that
   // is killed at once leaves a file with times all the same.
-  add_clock(beginning_);
-  const int64_t apart_ns = monotonic_ns() - beginning_.monotonic_ns;
+  const ClockSample first = options_.earlier_clock.value_or(beginning_);
+  add_clock(first);
+  const int64_t apart_ns = monotonic_ns() - first.monotonic_ns;
   if (apart_ns < kClockApartNs)
     std::this_thread::sleep_for(std::chrono::nanoseconds(kClockApartNs - apart_ns));
   add_clock(sample_clocks());
@@ -122,6 +136,11 @@ void Recorder::add_note(std::string_view name, std::string_view json) {
   notes_.emplace_back(name, json);
 }
 
+std::vector<std::string> Recorder::problems() {
+  const std::lock_guard lock(notes_mutex_);
+  return problems_;
+}
+
 Status Recorder::add_source(std::unique_ptr<Source> source) {
   if (auto started = source->start(); !started) return started;
   const std::lock_guard lock(sources_mutex_);
@@ -135,18 +154,44 @@ void Recorder::adopt_new_sources() {
   new_sources_.clear();
 }
 
+bool Recorder::flush_within(std::chrono::nanoseconds most) {
+  std::unique_lock lock(flush_mutex_);
+  const uint64_t mine = ++flushes_asked_;
+  lock.unlock();
+  bell_.ring();
+  lock.lock();
+  return flush_answered_.wait_for(lock, most, [&] { return flushes_done_ >= mine; });
+}
+
+uint64_t Recorder::flushes_asked() {
+  const std::lock_guard lock(flush_mutex_);
+  return flushes_asked_;
+}
+
+void Recorder::answer_flushes(uint64_t asked) {
+  const std::lock_guard lock(flush_mutex_);
+  if (flushes_done_ == asked) return;
+  flushes_done_ = asked;
+  flush_answered_.notify_all();
+}
+
 void Recorder::run() {
   ::pthread_setname_np(::pthread_self(), "stepscope");
+  // One after the other: a thread that needs one meanwhile waits for one at most.
+  for (size_t ready = 1; ready <= kReadyRings; ++ready) rings_.prepare(ready);
   int64_t flushed_ns = monotonic_ns();
   while (!stopping_.load(std::memory_order_acquire)) {
     if (!sources_wait()) bell_.wait_ns(kDrainEveryNs);
+    const uint64_t asked = flushes_asked();  // before the rings are read
     adopt_new_sources();
     drain();
     const int64_t now_ns = monotonic_ns();
-    if (chunk_.bytes() < kFlushAtBytes && now_ns - flushed_ns < kFlushEveryNs && !sources_wait())
+    if (chunk_.bytes() < kFlushAtBytes && now_ns - flushed_ns < kFlushEveryNs && !sources_wait() &&
+        asked == flushes_done_)
       continue;
     collect();
     flush();
+    if (!sources_wait()) answer_flushes(asked);
     flushed_ns = now_ns;
     rings_.release_ended();
     rings_.prepare(1);
@@ -178,10 +223,12 @@ RecordingStatistics Recorder::stop() {
   statistics_.threads = static_cast<int64_t>(threads_.size());
   statistics_.seconds = static_cast<double>(monotonic_ns() - beginning_.monotonic_ns) * 1e-9;
   statistics_.bytes = static_cast<int64_t>(output_.bytes());
+  statistics_.problems = problems();
   chunk_.add_note("end", statistics_.to_json());
   flush(true);
   statistics_.bytes = static_cast<int64_t>(output_.bytes());
   rings_.give_memory_back();
+  answer_flushes(flushes_asked());
   return statistics_;
 }
 
@@ -218,6 +265,10 @@ void Recorder::collect() {
   for (const auto& source : sources_) source->collect(output);
   events_in_chunk_ += output.events;
   statistics_.not_recorded += output.not_recorded;
+  if (!output.problems.empty()) {
+    const std::lock_guard lock(notes_mutex_);
+    for (std::string& problem : output.problems) problems_.push_back(std::move(problem));
+  }
   add_clock(sample_clocks());
 }
 

@@ -7,9 +7,12 @@
 #define STEPSCOPE_COLLECTOR_RECORDER_H_
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -55,6 +58,9 @@ struct RecorderOptions {
   uint64_t min_free_bytes = 1ull << 30;
   uint64_t ring_bytes = 4ull << 20;
   uint64_t source_bytes = 0;  // what the sources may take of max_host_bytes
+  bool from_environment = false;
+  // A reading of the clocks some time before the start; saves waiting for a second one.
+  std::optional<ClockSample> earlier_clock;
   // Notes that go into the file first: name and JSON.
   std::vector<std::pair<std::string, std::string>> notes;
 };
@@ -66,13 +72,16 @@ struct RecordingStatistics {
   int64_t bytes = 0;
   double seconds = 0;
   double writer_cpu_seconds = 0;
-  std::string stopped_by;  // the sentence, when a budget or the disk ended it early
+  std::string stopped_by;             // the sentence, when a budget or the disk ended it early
+  std::vector<std::string> problems;  // what the sources could not do, in sentences
 
   std::string to_json() const;
 };
 
 class Recorder {
  public:
+  // What start() would take time for and can be done before: memory for the rings.
+  static void prepare(const RecorderOptions& options, RingRegistry& rings);
   static Result<std::unique_ptr<Recorder>> start(RecorderOptions options, NameTable& names,
                                                  RingRegistry& rings, WriterBell& bell,
                                                  std::vector<std::unique_ptr<Source>> sources);
@@ -81,8 +90,14 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   void add_note(std::string_view name, std::string_view json);
+  // What the sources could not do, so far.
+  std::vector<std::string> problems();
   // A source that turns up while the recording runs. Started on this thread.
   Status add_source(std::unique_ptr<Source> source);
+  const RecorderOptions& options() const { return options_; }
+  // Waits until the writer has written what was recorded before the call; false when it takes
+  // longer than `most`.
+  bool flush_within(std::chrono::nanoseconds most);
   // The caller has cleared stepscope_recording before.
   RecordingStatistics stop();
   // In a forked child, where the writer thread does not exist.
@@ -103,6 +118,8 @@ class Recorder {
   bool sources_wait() const;
   void adopt_new_sources();
   void flush(bool last = false);
+  uint64_t flushes_asked();
+  void answer_flushes(uint64_t asked);
   void add_clock(const ClockSample& sample);
   std::string beginning_json() const;
   int64_t count_not_recorded();
@@ -129,8 +146,15 @@ class Recorder {
   std::unordered_map<int64_t, KnownThread> threads_;
   RecordingStatistics statistics_;
 
+  // Requests of flush_within(), counted; the writer says up to which it has come.
+  std::mutex flush_mutex_;
+  std::condition_variable flush_answered_;
+  uint64_t flushes_asked_ = 0;
+  uint64_t flushes_done_ = 0;
+
   std::mutex notes_mutex_;
   std::vector<std::pair<std::string, std::string>> notes_;
+  std::vector<std::string> problems_;
 };
 
 }  // namespace stepscope

@@ -35,6 +35,9 @@ class RingRegistry {
   // ready.
   void prepare(size_t count);
 
+  // The same for rings that threads have from an earlier recording.
+  void touch_in_use();
+
   // This thread's ring. Null when there are as many as may be; that is counted.
   stepscope_ring* attach();
   // The thread that had it ends.

@@ -4,8 +4,11 @@
 #define STEPSCOPE_COLLECTOR_SOURCE_H_
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/json_text.h"
 #include "base/result.h"
 #include "collector/name_table.h"
 #include "format/chunk_builder.h"
@@ -19,6 +22,15 @@ struct SourceOutput {
   // Rows that count as events of the recording, and those that the source knows to have lost.
   int64_t events = 0;
   int64_t not_recorded = 0;
+  // Sentences of report().
+  std::vector<std::string> problems = {};
+
+  // Something of what was asked for will be missing: kept in the run, and said to whoever started
+  // the recording.
+  void report(std::string_view source, std::string_view sentence) {
+    chunk.add_note("not_honoured", JsonObject().add(source, sentence).text());
+    problems.push_back(std::string(source) + ": " + std::string(sentence));
+  }
 };
 
 class Source {

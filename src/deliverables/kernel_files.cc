@@ -131,13 +131,13 @@ struct KernelColumns {
   const ColumnView& step;  // by slice
 };
 
-struct KernelRow {
+struct DetailsRow {
   int64_t ts_ns;
   uint64_t row;
 };
 
-std::vector<KernelRow> kernels_by_start(const OutputContext& context) {
-  std::vector<KernelRow> rows;
+std::vector<DetailsRow> kernels_by_start(const OutputContext& context) {
+  std::vector<DetailsRow> rows;
   uint64_t number = 0;
   std::unordered_map<int64_t, bool> is_copy;
   for_each_row<4>(context.store(), Table::kKernels, context.rank.position,
@@ -150,7 +150,7 @@ std::vector<KernelRow> kernels_by_start(const OutputContext& context) {
                     if (context.chosen_step(step)) rows.push_back({ts_ns, at});
                   });
   std::stable_sort(rows.begin(), rows.end(),
-                   [](const KernelRow& a, const KernelRow& b) { return a.ts_ns < b.ts_ns; });
+                   [](const DetailsRow& a, const DetailsRow& b) { return a.ts_ns < b.ts_ns; });
   return rows;
 }
 
@@ -180,7 +180,7 @@ int64_t product(std::string_view grid) {
 Result<bool> write_kernel_details(OutputContext& context, const Sink& sink) {
   const StoreReader& store = context.store();
   const size_t rank = context.rank.position;
-  const std::vector<KernelRow> rows = kernels_by_start(context);
+  const std::vector<DetailsRow> rows = kernels_by_start(context);
   if (rows.empty()) return false;
   const bool has_steps = store.rows(Table::kSteps, rank) > 0;
   const std::vector<std::string> counters = counter_names(context);
@@ -200,7 +200,7 @@ Result<bool> write_kernel_details(OutputContext& context, const Sink& sink) {
   const KernelColumns kernel(store, rank);
   ArgsCache cache;
   int64_t busy_until_ns = kNull;
-  for (const KernelRow& one : rows) {
+  for (const DetailsRow& one : rows) {
     if (context.options.progress != nullptr && context.options.progress->cancelled())
       return Error{ErrorCode::kCancelled, "cancelled", "", "", ""};
     const auto slice = static_cast<uint64_t>(kernel.slice.at(one.row));

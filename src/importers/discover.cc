@@ -190,6 +190,26 @@ Error nothing_found(const std::vector<std::string>& paths, const Walk& walk,
   return error;
 }
 
+// Among forms of one unit, richest first: the one to read, its part, and the rest.
+RankSource choose(std::vector<Candidate> forms) {
+  RankSource source;
+  const auto whole =
+      std::find_if(forms.begin(), forms.end(), [](const Candidate& form) { return !form.is_part; });
+  const auto chosen = whole == forms.end() ? forms.begin() : whole;
+  source.chosen = std::move(*chosen);
+  forms.erase(chosen);
+  // A part has forms as well; the first is the richest. A window leaves one: importers expect a
+  // rank without others of their kind in it.
+  for (Candidate& form : forms) {
+    if (form.is_part && !source.chosen.is_part && !source.part) {
+      source.part = std::move(form);
+    } else {
+      source.others.push_back(std::move(form));
+    }
+  }
+  return source;
+}
+
 }  // namespace
 
 Result<std::vector<RankSource>> discover(const std::vector<std::string>& paths,
@@ -225,7 +245,7 @@ Result<std::vector<RankSource>> discover(const std::vector<std::string>& paths,
   }
   number_ranks(found);
 
-  // Forms of one unit and rank belong together; the richest is read.
+  // Forms of one unit and rank belong together; the richest is read, and what is part of it.
   std::map<std::tuple<int64_t, std::string>, std::vector<Candidate>> units;
   for (Candidate& candidate : found)
     units[{candidate.rank, candidate.unit}].push_back(std::move(candidate));
@@ -235,10 +255,7 @@ Result<std::vector<RankSource>> discover(const std::vector<std::string>& paths,
     std::stable_sort(forms.begin(), forms.end(), [](const Candidate& a, const Candidate& b) {
       return a.richness > b.richness;
     });
-    RankSource source;
-    source.chosen = std::move(forms.front());
-    source.others.assign(std::make_move_iterator(forms.begin() + 1),
-                         std::make_move_iterator(forms.end()));
+    RankSource source = choose(std::move(forms));
     source.window = windows[std::get<0>(key)]++;
     sources.push_back(std::move(source));
   }

@@ -3,6 +3,7 @@
 #define STEPSCOPE_IMPORTERS_DISCOVER_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@ namespace stepscope {
 // One rank (or one recording window of it) and the form that will be read.
 struct RankSource {
   Candidate chosen;
+  std::optional<Candidate> part;  // read into the same rank, before it
   int64_t window = 0;
   std::vector<Candidate> others;  // forms of the same recording that are not read
 };

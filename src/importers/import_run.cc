@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -119,6 +120,29 @@ std::string other_forms(const RankSource& source) {
   return list.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+// The part comes first: its importer sees a rank with nothing else in it. Who the rank is and which
+// steps it has is said by the chosen form, as far as it knows.
+Status import_with_part(const RankSource& source, const ImportContext& context, RankBuilder& rank) {
+  if (!source.part) return source.chosen.importer->import(source.chosen, context, rank);
+  const RankInfo own = rank.info;
+  if (auto read = source.part->importer->import(*source.part, context, rank); !read) {
+    if (read.error().code == ErrorCode::kCancelled) return read;
+    rank.quality.add(QualityCode::kUnreadableFile, read.error().message());
+  }
+  const RankInfo of_part = std::exchange(rank.info, own);
+  std::vector<StepRecord> steps = std::exchange(rank.steps, {});
+  if (auto read = source.chosen.importer->import(source.chosen, context, rank); !read) return read;
+  if (rank.steps.empty()) rank.steps = std::move(steps);
+  if (rank.info.device_kind.empty() || rank.info.device_kind == "CPU")
+    rank.info.device_kind = of_part.device_kind;
+  json versions = json::parse(rank.info.versions_json, nullptr, false);
+  if (!versions.is_object()) versions = json::object();
+  json more = json::parse(of_part.versions_json, nullptr, false);
+  if (more.is_object()) versions[source.part->importer->name()] = std::move(more);
+  rank.info.versions_json = versions.dump(-1, ' ', false, json::error_handler_t::replace);
+  return {};
+}
+
 class RunImport {
  public:
   RunImport(const std::vector<RankSource>& sources, const ImportOptions& options,
@@ -127,7 +151,10 @@ class RunImport {
     const unsigned cpus = options.jobs == 0 ? available_cpus() : options.jobs;
     ranks_at_once_ = static_cast<unsigned>(std::min<size_t>(cpus, sources.size()));
     threads_per_rank_ = std::max(1u, cpus / std::max(1u, ranks_at_once_));
-    for (const RankSource& source : sources) progress.add_total_bytes(source.chosen.bytes);
+    for (const RankSource& source : sources) {
+      progress.add_total_bytes(source.chosen.bytes);
+      if (source.part) progress.add_total_bytes(source.part->bytes);
+    }
   }
 
   Status run(std::vector<std::string>& notes) {
@@ -156,7 +183,8 @@ class RunImport {
     if (progress_.cancelled()) return;
     const RankSource& source = sources_[at];
     const auto position = static_cast<uint32_t>(at);
-    const uint64_t memory = estimated_memory(source.chosen);
+    uint64_t memory = estimated_memory(source.chosen);
+    if (source.part) memory += estimated_memory(*source.part);
     gate_.enter(memory);
     RankBuilder rank;
     rank.info.rank = source.chosen.rank;
@@ -166,7 +194,7 @@ class RunImport {
     rank.info.source_path = source.chosen.path;
     rank.info.other_forms_json = other_forms(source);
     const ImportContext context{progress_, threads_per_rank_, memory};
-    Status status = source.chosen.importer->import(source.chosen, context, rank);
+    Status status = import_with_part(source, context, rank);
     if (!status.ok() && status.error().code != ErrorCode::kCancelled) {
       // The rank stays in the run, empty, with the reason.
       RankBuilder empty;

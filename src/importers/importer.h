@@ -3,8 +3,8 @@
 //
 // A run is found by walking what the user named: every folder and file is shown to every importer,
 // which answers with candidates. Candidates of one unit are forms of the same data (text and
-// database of one recording): the richest is read. Different units of one rank are recording
-// windows, read as rows of `ranks` of their own.
+// database of one recording): the richest is read, and its part with it. Different units of one
+// rank are recording windows, read as rows of `ranks` of their own.
 #ifndef STEPSCOPE_IMPORTERS_IMPORTER_H_
 #define STEPSCOPE_IMPORTERS_IMPORTER_H_
 
@@ -31,6 +31,9 @@ struct Candidate {
   bool rank_inferred = false;  // the number comes from a name or place, not from the content
   int richness = 0;            // among forms of one unit the highest is taken
   uint64_t bytes = 0;          // what import() will read, for progress and the memory budget
+  // What a device's own profiler left beside a recording of the host: not another form of it, but a
+  // part, read into the same rank.
+  bool is_part = false;
 };
 
 // A folder and what is directly in it, sorted by name. Links are not followed out of the tree the

@@ -1,9 +1,8 @@
 """Puts Stepscope's profiler in the place of ``mindspore.profiler``, for unchanged programs.
 
 ``stepscope record -- python train.py`` has the folder ``inject`` beside this file on PYTHONPATH;
-its sitecustomize calls ``replace_profiler`` before the program's first line. MindSpore's names then
-mean ours wherever they are imported from, MindSpore's own modules included. Nothing of MindSpore is
-imported here: a program that never imports it pays nothing.
+its sitecustomize comes here when the program imports MindSpore. MindSpore's names then mean ours
+wherever they are imported from, MindSpore's own modules included.
 """
 
 from __future__ import annotations
@@ -15,8 +14,6 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
-
-from stepscope.profiler._log import guarded, logger
 
 _OPTIONS = "MS_PROFILER_OPTIONS"
 # Of mindspore.profiler, and ours. DynamicProfilerMonitor stays: it uses these.
@@ -34,18 +31,36 @@ _HOLDERS_BELOW = "mindspore.profiler.dynamic_profile."
 
 
 def replace_profiler() -> None:
-    """Now if MindSpore is imported, else as soon as it is. Never raises."""
-    with guarded("replace_profiler"):
-        if "mindspore" in sys.modules:
-            _replace()
-        elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-            sys.meta_path.insert(0, _Finder())
+    """Now if MindSpore is imported, else as soon as it is. Never raises. Imports neither MindSpore
+    nor stepscope.profiler before."""
+    if "mindspore" in sys.modules:
+        _replace()
+    elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+
+
+def find_mindspore(
+    path: Sequence[str] | None, target: ModuleType | None = None
+) -> importlib.machinery.ModuleSpec | None:
+    """MindSpore, for an import under way; its profiler is replaced when that is done."""
+    spec = importlib.machinery.PathFinder.find_spec("mindspore", path, target)
+    if spec and spec.loader:
+        spec.loader = _Loader(spec.loader)
+    return spec
 
 
 def _replace() -> None:
+    from stepscope.profiler._log import guarded
+
+    with guarded("replace_profiler"):
+        _swap()
+
+
+def _swap() -> None:
     import mindspore.profiler as theirs
 
     from stepscope import profiler as ours
+    from stepscope.profiler._log import logger
 
     swaps: dict[int, object] = {}
     for name in _NAMES:
@@ -68,10 +83,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         if name != "mindspore":
             return None
         sys.meta_path.remove(self)
-        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
-        if spec and spec.loader:
-            spec.loader = _Loader(spec.loader)
-        return spec
+        return find_mindspore(path, target)
 
 
 class _Loader(importlib.abc.Loader):
@@ -90,12 +102,11 @@ class _Loader(importlib.abc.Loader):
         finally:
             if options is not None:
                 os.environ[_OPTIONS] = options
-        with guarded("replace_profiler"):
-            _replace()
-            if options is not None:
-                from stepscope.profiler import EnvProfiler
+        _replace()
+        if any(os.environ.get(name) for name in ("STEPSCOPE_OPTIONS", _OPTIONS)):
+            from stepscope.profiler import EnvProfiler
 
-                EnvProfiler.start()
+            EnvProfiler.start()
 
     def __getattr__(self, name: str) -> Any:
         # Some ask a module's loader for its source or data.

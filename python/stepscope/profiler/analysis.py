@@ -1,7 +1,8 @@
 """Makes recorded runs ready to be looked at.
 
-It happens in a process of its own at low priority, so that its memory, its threads and its crashes
-are not those of the training program: the run is imported, and its ASCEND_PROFILER_OUTPUT is
+It happens in a process of its own (stepscope._analyse), so that its memory, its threads and its
+crashes are not those of the training program; at low priority where training does not wait for it.
+CANN's msprof exports what an NPU left, then the run is imported and its ASCEND_PROFILER_OUTPUT
 written.
 """
 
@@ -16,10 +17,11 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from stepscope.profiler import outer
 from stepscope.profiler._checks import boolean
 from stepscope.profiler._log import logger
 
-_PROGRAM = "from stepscope.profiler.analysis import main; main()"
+_PROGRAM = "from stepscope._analyse import main; main()"
 _NICENESS = 10
 
 
@@ -62,7 +64,8 @@ def _consecutive(value: object) -> tuple[int, ...]:
 class Analyses:
     """Analysis processes, started one after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, niceness: int = 0) -> None:
+        self._niceness = niceness
         self._running: list[tuple[Path, subprocess.Popen[str]]] = []
 
     def start(self, directory: Path, choices: Choices) -> None:
@@ -71,16 +74,19 @@ class Analyses:
             logger.info("%s is recorded; this installation cannot analyse it", directory)
             return
         environment = {**os.environ, "PYTHONSAFEPATH": "1"}
-        for name in ("STEPSCOPE_OPTIONS", "MS_PROFILER_OPTIONS"):
+        for name in ("STEPSCOPE_OPTIONS", "MS_PROFILER_OPTIONS", outer.VARIABLE):
             environment.pop(name, None)  # it must not record itself
         process = subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM, str(directory), json.dumps(asdict(choices))],
+            [
+                sys.executable, "-c", _PROGRAM,
+                str(directory), json.dumps(asdict(choices)), str(self._niceness),
+            ],
             env=environment,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-        )
+        )  # fmt: skip
         self._running.append((directory, process))
 
     def run(self, directories: Iterable[Path], choices: Choices, at_once: int = 1) -> None:
@@ -98,7 +104,9 @@ class Analyses:
         for job in jobs:
             self._running.remove(job)
             directory, process = job
-            _, message = process.communicate()
+            incomplete, message = process.communicate()
+            for line in incomplete.splitlines():
+                logger.warning("%s: %s", directory, line)
             if process.returncode:
                 logger.error(
                     "%s could not be analysed; its raw data are complete, and stepscope.open() "
@@ -111,27 +119,4 @@ class Analyses:
 
 
 #: Those that training does not wait for. They may outlive their profiler, not the program.
-background = Analyses()
-
-
-def main() -> None:
-    """The analysis process: arguments are a run directory and its Choices as JSON."""
-    os.nice(_NICENESS)
-    from stepscope import _native
-    from stepscope._errors import StepscopeError
-
-    choices = Choices(**json.loads(sys.argv[2]))
-    try:
-        ranks = _native.analyse(
-            [os.fsencode(sys.argv[1])],
-            b"",
-            choices.step_list or (),
-            choices.pretty,
-            choices.data_simplification,
-            1,
-        )
-    except StepscopeError as error:
-        sys.exit(str(error))
-    failures = [error for *_, error in ranks if error]
-    if failures:
-        sys.exit("; ".join(failures))
+background = Analyses(_NICENESS)

@@ -20,10 +20,12 @@ _EVENT_BYTES = 10
 _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "bytes"))
 
 
-def estimated(sources: Iterable[str], parameters: Parameters) -> str:
+def estimated(sources: Iterable[str], frameworks: Iterable[str], parameters: Parameters) -> str:
+    """``frameworks`` are what their sources say that they cost."""
     names = [name for name in sources if name in _SOURCES]
     known = [_SOURCES[name] for name in names]
     launches = "".join(_LAUNCHES.get(name, "") for name in names)
+    launches += "".join(f", and {words}" for words in frameworks)
     percent = sum(share for share, _ in known)
     rate = sum(size for _, size in known)
     return (
@@ -33,12 +35,23 @@ def estimated(sources: Iterable[str], parameters: Parameters) -> str:
     )
 
 
-def measured(statistics: Mapping[str, Any]) -> str:
+def measured(statistics: Mapping[str, Any], step_times: Mapping[str, Any]) -> str:
     seconds = float(statistics.get("seconds", 0))
     return (
         f"{statistics.get('events', 0):,} events of {statistics.get('threads', 0)} threads in "
-        f"{seconds:.3f} s, {_size(statistics.get('bytes', 0))}"
+        f"{seconds:.3f} s, {_size(statistics.get('bytes', 0))}{steps(step_times)}"
     )
+
+
+def steps(times: Mapping[str, Any]) -> str:
+    """What a step took with and without recording, as far as there were such steps."""
+    words = [
+        f"{times[kind]['median_seconds'] * 1e3:.4g} ms {kind.replace('_', ' ')} (median of "
+        f"{times[kind]['steps']})"
+        for kind in ("with_recording", "without_recording")
+        if kind in times
+    ]
+    return f"; a step took {', '.join(words)}" if words else ""
 
 
 def lost(statistics: Mapping[str, Any]) -> str:

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from stepscope.profiler.enums import ProfilerActivity
-from stepscope.profiler.parameters import Parameters, plain
+from stepscope.profiler.enums import HostSystem, ProfilerActivity
+from stepscope.profiler.parameters import Parameters
 
 _SYSTEM_INTERVAL_MS = 1000
 _STACK_INTERVAL_MS = 1
@@ -16,9 +16,24 @@ _STACK_INTERVAL_MS = 1
 # only the last has.
 _GPU_TIERS = {"LevelNone": 1, "Level0": 3, "Level1": 3, "Level2": 3}
 
+# LevelNone to Level2 in the collector's numbers, and CANN's numbers of the groups of counters.
+_NPU_LEVELS = {"LevelNone": 1, "Level0": 2, "Level1": 3, "Level2": 4}
+_NPU_METRICS = {
+    "ArithmeticUtilization": 0,
+    "PipeUtilization": 1,
+    "Memory": 2,
+    "MemoryL0": 3,
+    "ResourceConflictRatio": 4,
+    "MemoryUB": 5,
+    "L2Cache": 6,
+    "MemoryAccess": 8,
+}
+_NPU_SWITCHES = (
+    "l2_cache", "profile_memory", "mstx", "hbm_ddr", "pcie", "sys_io", "sys_interconnection",
+)  # fmt: skip
 _NPU_ONLY = ("aic_metrics", "l2_cache", "hbm_ddr", "pcie", "sys_io", "sys_interconnection")
 # These come with the hooks into the frameworks.
-_NOT_YET = ("record_shapes", "data_process", "parallel_strategy", "profile_memory")
+_NOT_YET = ("record_shapes", "data_process", "parallel_strategy")
 
 
 def present(devices: Path = Path("/dev")) -> frozenset[ProfilerActivity]:
@@ -42,19 +57,26 @@ def default_parameters(found: frozenset[ProfilerActivity]) -> Parameters:
     return Parameters()
 
 
-def sources(p: Parameters, found: frozenset[ProfilerActivity]) -> dict[str, dict[str, Any]]:
-    """What to switch on, in the collector's words."""
+def sources(
+    p: Parameters, found: frozenset[ProfilerActivity], device: int = 0
+) -> dict[str, dict[str, Any]]:
+    """What to switch on, in the collector's words. The device is for programs that choose none."""
     chosen: dict[str, dict[str, Any]] = {"system": {"interval_ms": _SYSTEM_INTERVAL_MS}}
-    if p.host_sys:
-        chosen["system"]["groups"] = plain(p.host_sys)
     if p.with_stack and ProfilerActivity.CPU in p.activities:
         chosen["python_stacks"] = {"interval_ms": _STACK_INTERVAL_MS}
     level = p.profiler_level.value
     if _uses(ProfilerActivity.GPU, p, found):
         chosen["gpu"] = {"tier": _GPU_TIERS[level]}
     if _uses(ProfilerActivity.NPU, p, found):
-        asked = {name: plain(getattr(p, name)) for name in _NPU_ONLY}
-        chosen["npu"] = {"level": level, **asked}
+        chosen["npu"] = {
+            "level": _NPU_LEVELS[level],
+            "metrics": _NPU_METRICS.get(p.aic_metrics.value, -1) + 1,
+            "data": [
+                *(name for name in _NPU_SWITCHES if getattr(p, name)),
+                *(f"host_sys {group.value}" for group in p.host_sys),
+            ],
+            "device": device,
+        }
     return chosen
 
 
@@ -72,6 +94,13 @@ def not_honoured(
             reasons["profiler_level"] = "levels choose what a device records, and none is recorded"
     if not _uses(ProfilerActivity.GPU, p, found):
         reasons["sync_enable"] = "it chooses how GPU operators are timed, and no GPU is recorded"
+    if not _uses(ProfilerActivity.NPU, p, found):
+        if HostSystem.OSRT in p.host_sys:
+            reasons["host_sys"] = "its osrt needs CANN; the others are always recorded"
+        reasons["export_type"] = "msprof exports it, of what an NPU left; no NPU is recorded"
+    records_memory = _uses(ProfilerActivity.NPU, p, found) or _uses(ProfilerActivity.GPU, p, found)
+    if not records_memory and "profile_memory" not in by_frameworks:
+        reasons["profile_memory"] = "no device or framework with a memory of its own is recorded"
     if ProfilerActivity.CPU not in p.activities:
         reasons["with_stack"] = "stacks need ProfilerActivity.CPU"
     without_source = [name for name in _NOT_YET if name not in by_frameworks]

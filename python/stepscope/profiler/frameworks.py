@@ -16,8 +16,14 @@ class FrameworkSource(Protocol):
     def honours(self) -> frozenset[str]:
         """Names of the parameters that need this source."""
 
-    def prepare(self) -> None:
+    def costs(self, parameters: Parameters) -> str:
+        """What it will add to the program, in words."""
+
+    def prepare(self, parameters: Parameters) -> None:
         """Does what takes long, before anything is recorded."""
+
+    def unprepare(self) -> None:
+        """Undoes that where nothing was recorded after all."""
 
     def start(self, parameters: Parameters, folder: Path) -> dict[str, str]:
         """Called when recording into ``folder`` has begun. Returns what will be missing, with the
@@ -55,10 +61,19 @@ class Frameworks:
     def honours(self) -> frozenset[str]:
         return frozenset().union(*(source.honours for source in self._sources))
 
+    @property
+    def costs(self) -> list[str]:
+        return [source.costs(self._parameters) for source in self._sources]
+
     def prepare(self) -> None:
         for source in self._sources:
             with guarded(f"{type(source).__name__}.prepare"):
-                source.prepare()
+                source.prepare(self._parameters)
+
+    def unprepare(self) -> None:
+        for source in self._sources:
+            with guarded(f"{type(source).__name__}.unprepare"):
+                source.unprepare()
 
     def start(self, folder: Path) -> dict[str, str]:
         missing: dict[str, str] = {}

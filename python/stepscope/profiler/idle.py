@@ -25,8 +25,12 @@ class Idle:
         self._clock = 0.0
         self._cpu = 0.0
 
-    def step_ends(self) -> None:
-        self._shortest_step = min(self._shortest_step, time.monotonic() - self._clock)
+    def step_ends(self) -> float:
+        """Returns how long the step took."""
+        seconds = time.monotonic() - self._clock
+        if seconds < self._shortest_step:
+            self._shortest_step = seconds
+        return seconds
 
     def step_begins(self, opened_window: bool) -> None:
         self._opened_window = opened_window

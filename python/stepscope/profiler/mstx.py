@@ -1,21 +1,30 @@
 """Marks and ranges that a program sets itself, in domains that a profiler can choose from.
 
-They are recorded where ``mstx=True`` was asked for, on any device.
+They are recorded where ``mstx=True`` was asked for, on any device. A range that one thread begins
+and another ends is on the track of the second, and says which thread the first was.
 """
 
 from __future__ import annotations
 
 import itertools
 import logging
-from typing import TYPE_CHECKING
+import threading
+from typing import TYPE_CHECKING, NamedTuple
 
 from stepscope.profiler._log import Once, guarded
 
 if TYPE_CHECKING:
-    from stepscope._record import record_function
     from stepscope.profiler.parameters import Parameters
 
 _DEFAULT = "default"
+#: Open at a time; a program that never ends its ranges must not fill the memory.
+_MOST_OPEN = 10_000
+
+
+class _Open(NamedTuple):
+    start: int
+    name: int
+    thread: int
 
 
 class mstx:  # noqa: N801, MindSpore's name
@@ -25,7 +34,7 @@ class mstx:  # noqa: N801, MindSpore's name
     _include: tuple[str, ...] = ()
     _exclude: tuple[str, ...] = ()
     _ids = itertools.count(1)
-    _ranges: dict[int, record_function] = {}  # noqa: RUF012, typed for 3.9
+    _ranges: dict[int, _Open] = {}  # noqa: RUF012, typed for 3.9
     _once = Once()
 
     @staticmethod
@@ -44,10 +53,13 @@ class mstx:  # noqa: N801, MindSpore's name
             if mstx._takes(message, stream, domain):
                 from stepscope import _record
 
-                opened = _record.record_function(_name(message, domain))
-                opened.__enter__()
+                if len(mstx._ranges) >= _MOST_OPEN:
+                    text = f"mstx: {_MOST_OPEN} ranges are open: no more are recorded"
+                    mstx._once.log(logging.WARNING, text)
+                    return 0
                 number = next(mstx._ids)
-                mstx._ranges[number] = opened
+                name = _record.name(_name(message, domain))
+                mstx._ranges[number] = _Open(_record.now(), name, threading.get_native_id())
                 return number
         return 0
 
@@ -60,8 +72,15 @@ class mstx:  # noqa: N801, MindSpore's name
                 mstx._once.log(logging.WARNING, text)
                 return
             opened = mstx._ranges.pop(range_id, None)
-            if opened:
-                opened.__exit__(None, None, None)
+            if not opened:
+                return
+            from stepscope import _record
+
+            if opened.thread == threading.get_native_id():
+                _record.end_range(opened.start, _record.USER, opened.name)
+            else:
+                about = f'{{"Started by thread":{opened.thread}}}'
+                _record.end_range_elsewhere(opened.start, opened.name, about)
 
     @staticmethod
     def open(parameters: Parameters) -> None:

@@ -10,6 +10,7 @@ from stepscope.profiler._log import advise, explained, guarded, logger
 from stepscope.profiler.analysis import Analyses, Choices, choose
 from stepscope.profiler.devices import default_parameters, present
 from stepscope.profiler.metadata import MAX_META_SIZE
+from stepscope.profiler.op_statistics import checked_names, op_statistics
 from stepscope.profiler.parameters import resolve
 from stepscope.profiler.run_directory import (
     ProfilerPathErrorException,
@@ -112,6 +113,22 @@ class Profiler(Session):
         with guarded("Profiler.offline_analyse"):
             _analyse(path, 1, choose(pretty, step_list, data_simplification))
 
+    def op_analyse(self, op_name: str | list[str], device_id: int | None = None) -> str | None:
+        """How often operators ran and for how long in the last window, as JSON text.
+
+        Args:
+            op_name: an operator's type or name, or a list of them.
+            device_id: is only repeated in the answer.
+        """
+        advise("op_analyse is deprecated: the table ops of stepscope.open() has all of it")
+        with guarded("Profiler.op_analyse"):
+            names = checked_names(op_name, device_id)
+            path = self._recorder.last_path
+            if path is None:
+                raise RuntimeError("no window is complete yet, see stop() and analyse()")
+            return op_statistics(path, self._recorder.last_began_ns, names, device_id)
+        return None
+
     def stop_at_exit(self) -> None:
         super().stop_at_exit()
         self.analyse_windows()
@@ -126,7 +143,7 @@ class Profiler(Session):
                     self._schedule_text,
                 )
             self._leave()
-        elif not self._recorder.recorded:
+        elif not self._recorder.recorded and not self._recorder.has_joined:
             logger.warning("Profiler.analyse(): recording has not been initialized, see start()")
 
     def _may_stop(self) -> bool:

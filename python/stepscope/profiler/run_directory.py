@@ -4,6 +4,8 @@
         profiler_info_<rank>.json
         profiler_metadata.json       what add_metadata was given, if anything
         FRAMEWORK/                   raw data
+        PROF_*/                      CANN's raw data of the NPU
+        logs/                        what programs said that the analysis called
         ASCEND_PROFILER_OUTPUT/      what the analysis makes of it
 
 Training data may be confidential: folders get mode 0750 and files 0640, or less where the umask
@@ -62,7 +64,25 @@ def _path_error(path: str, why: str) -> ProfilerPathErrorException:
     return ProfilerPathErrorException(f"invalid path {shown!r}: {why}")
 
 
-class RunDirectory:
+class JoinedDirectory:
+    """A run directory that another recording has made and fills."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def write(self, name: str, content: Mapping[str, Any], indent: int | None = None) -> None:
+        """Writes JSON, whole or not at all: a reader may come at any time."""
+        unfinished = self.path / f".{name}.{os.getpid()}"
+        handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _FILE_MODE)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(content, file, ensure_ascii=False, indent=indent, allow_nan=False)
+        unfinished.replace(self.path / name)
+
+    def remove(self) -> None:
+        """Not ours to remove."""
+
+
+class RunDirectory(JoinedDirectory):
     """The directory of one window, made here."""
 
     def __init__(self, parent: Path, worker: str | None = None) -> None:
@@ -79,14 +99,6 @@ class RunDirectory:
                 moment += timedelta(milliseconds=1)
         (self.path / RAW_FOLDER).mkdir(_FOLDER_MODE)
         (self.path / OUTPUT_FOLDER).mkdir(_FOLDER_MODE)
-
-    def write(self, name: str, content: Mapping[str, Any], indent: int | None = None) -> None:
-        """Writes JSON, whole or not at all: a reader may come at any time."""
-        unfinished = self.path / f".{name}.{os.getpid()}"
-        handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _FILE_MODE)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(content, file, ensure_ascii=False, indent=indent, allow_nan=False)
-        unfinished.replace(self.path / name)
 
     def remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
@@ -105,7 +117,11 @@ def find_run_directories(path: Path) -> list[Path]:
     return sorted(item for item in path.iterdir() if item.is_dir() and _holds_raw_data(item))
 
 
+def find_prof_folders(path: Path) -> list[Path]:
+    """CANN's raw data in a run directory."""
+    found = path.glob("PROF_*")
+    return sorted(item for item in found if _ASCEND_RAW.match(item.name) and item.is_dir())
+
+
 def _holds_raw_data(path: Path) -> bool:
-    return (path / RAW_FOLDER).is_dir() or any(
-        _ASCEND_RAW.match(item.name) and item.is_dir() for item in path.glob("PROF_*")
-    )
+    return (path / RAW_FOLDER).is_dir() or bool(find_prof_folders(path))

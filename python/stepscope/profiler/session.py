@@ -22,6 +22,7 @@ from stepscope.profiler.idle import Idle
 from stepscope.profiler.parameters import Parameters
 from stepscope.profiler.recorder import Recorder
 from stepscope.profiler.schedule import Schedule
+from stepscope.profiler.step_times import StepTimes
 from stepscope.profiler.transitions import TRANSITIONS, Do, Transition
 
 _S = TypeVar("_S", bound="Session")
@@ -34,7 +35,8 @@ class Session:
         self._started_in: int | None = None  # process id: a forked child has not started
         self._once = Once()
         self._parameters = parameters = _with_handler(parameters)
-        self._recorder = Recorder(parameters, self._once)
+        self._times = StepTimes()
+        self._recorder = Recorder(parameters, self._once, self._times)
         self._idle = Idle()
         self._stepped = False
         self.step_num = 0
@@ -51,11 +53,12 @@ class Session:
                 logger.warning("%s.start(): it has already started, nothing changes", self._name)
                 return
             self._recorder.clear()  # a forked child has its parent's
+            self._recorder.look_around(self._name)
             self._go(TRANSITIONS[ProfilerAction.NONE, self.current_action])
             self._started_in = os.getpid()
             _running.add(self)
             if self._parameters.schedule:
-                self._mark_step()
+                self._recorder.step(self.step_num)
             self._idle.step_begins(opened_window=False)
 
     def stop(self) -> None:
@@ -72,15 +75,21 @@ class Session:
                 self._once.log(logging.ERROR, text)
                 return
             self._stepped = True
-            self._idle.step_ends()
+            self._times.add(
+                self._idle.step_ends(),
+                recorded=self._recorder.window is not None,
+                warm_up=self.current_action is ProfilerAction.WARM_UP,
+            )
             before, self.step_num = self.current_action, self.step_num + 1
             self.current_action = self._action()
             if before is self.current_action is ProfilerAction.RECORD:
                 transition: Transition = ()  # as the table has it, without looking
             else:
                 transition = TRANSITIONS[before, self.current_action]
+                if transition:
+                    self._recorder.end_step()  # what we do is no part of a step
                 self._go(transition)
-            self._mark_step()
+            self._recorder.step(self.step_num)
             self._idle.step_begins(opened_window=Do.START in transition)
 
     def add_metadata(self, key: str, value: str) -> None:
@@ -149,6 +158,7 @@ class Session:
         self._started_in = None
         _running.discard(self)
         self._go(self._exit())
+        self._recorder.leave()
 
     def _exit(self) -> Transition:
         return TRANSITIONS[self.current_action, None]
@@ -176,10 +186,6 @@ class Session:
     def _schedule_text(self) -> str:
         schedule = self._parameters.schedule
         return str(schedule) if isinstance(schedule, Schedule) else f"schedule function {schedule}"
-
-    def _mark_step(self) -> None:
-        if self._recorder.window:
-            self._recorder.window.step(self.step_num)
 
     def _action(self) -> ProfilerAction:
         if not self._parameters.schedule:

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,16 @@ from stepscope.profiler.frameworks import Frameworks
 from stepscope.profiler.metadata import Metadata
 from stepscope.profiler.parameters import Parameters
 from stepscope.profiler.ranks import find_place
-from stepscope.profiler.run_directory import RAW_FOLDER, RunDirectory
+from stepscope.profiler.run_directory import RAW_FOLDER, JoinedDirectory, RunDirectory
 
 _NOT_KNOWN = "not known"
 
 
 class Window:
-    """Records from construction to ``stop``."""
+    """Records from construction to ``stop``, into a run directory of its own."""
+
+    #: where in its run it begins, in nanoseconds since 1970; 0: with it
+    began_ns = 0
 
     def __init__(
         self, parent: Path, worker: str | None, parameters: Parameters, metadata: Metadata
@@ -31,16 +35,8 @@ class Window:
             raise RuntimeError(
                 "this process is being recorded already, by another profiler; stop that one first"
             )
-        self._parameters = parameters
-        self._metadata = metadata
-        self._place = find_place()
-        self._statistics: dict[str, Any] = {}
-        found = devices.present()
-        sources = devices.sources(parameters, found)
-        self._frameworks = Frameworks(parameters)
-        self.not_honoured = devices.not_honoured(parameters, found, self._frameworks.honours)
-        logger.info("recording starts: %s", cost.estimated(sources, parameters))
-        self._directory = RunDirectory(parent, worker)
+        sources = self._look(parameters, metadata)
+        self._directory: JoinedDirectory = RunDirectory(parent, worker)
         self.path = self._directory.path
         try:
             # Written now as well as at the end: a killed program leaves a run that can be read.
@@ -49,20 +45,41 @@ class Window:
         except BaseException:
             self._directory.remove()
             raise
+        #: what sources could not do, in sentences
+        self.problems: list[str] = json.loads(self._recording.problems())
         self._start_frameworks()
+
+    def _look(self, parameters: Parameters, metadata: Metadata) -> dict[str, dict[str, Any]]:
+        """Sees what can be recorded; returns the collector's sources."""
+        self._parameters = parameters
+        self._metadata = metadata
+        self._place = find_place()
+        self._statistics: dict[str, Any] = {}
+        self._step_times: dict[str, Any] = {}
+        found = devices.present()
+        sources = devices.sources(parameters, found, self._place.device)
+        self._frameworks = Frameworks(parameters)
+        self.not_honoured = devices.not_honoured(parameters, found, self._frameworks.honours)
+        self._estimate = cost.estimated(sources, self._frameworks.costs, parameters)
+        logger.info("recording starts: %s", self._estimate)
+        return sources
 
     def step(self, number: int) -> None:
         """Ends the open step range, if any, and opens the next one."""
         self._frameworks.program_marks_steps()
         _record.step(number)
 
-    def stop(self) -> None:
+    def stop(self, step_times: Mapping[str, Any]) -> None:
+        """``step_times`` are those of ``StepTimes.figures``."""
         if self._statistics:
             return
+        self._step_times = dict(step_times)
         _record.end_step()
         self._frameworks.stop()
+        self._note_end()
         self._statistics = json.loads(self._recording.stop())
-        logger.info("recorded %s", cost.measured(self._statistics))
+        self.problems = self._statistics.get("problems", [])
+        logger.info("recorded %s", cost.measured(self._statistics, self._step_times))
         missing = cost.lost(self._statistics)
         if missing:
             logger.warning("%s is not complete: %s", self.path, missing)
@@ -70,12 +87,24 @@ class Window:
     def finalise(self) -> None:
         self._write()
 
+    def add_step_times(self, step_times: Mapping[str, Any]) -> None:
+        """For the run's files: steps without recording may come behind the window."""
+        if step_times != self._step_times and self.path.is_dir():
+            self._step_times = dict(step_times)
+            self._write()
+
     def discard(self) -> None:
+        logger.info("%s is removed: the loop ended as it was opened", self.path)
         self._directory.remove()
 
     def add_metadata(self, key: str) -> None:
         """Hands a pair that was added during the window to the recording."""
         self._recording.add_metadata(key, json.dumps(self._metadata.pairs()[key]))
+
+    def _note_end(self) -> None:
+        """Tells the recording what only its end knows."""
+        if self._step_times:
+            self._recording.add_metadata("step_times", json.dumps(self._step_times))
 
     def _start_frameworks(self) -> None:
         for name, reason in self._frameworks.start(self.path / RAW_FOLDER).items():
@@ -96,6 +125,7 @@ class Window:
             "world_size": place.world_size,
             "python": sys.version.split()[0],
             "parameters": self._parameters.effective(),
+            "estimated": self._estimate,
         }
         return json.dumps(
             {
@@ -122,7 +152,12 @@ class Window:
             "ms_version": getattr(mindspore, "__version__", _NOT_KNOWN),
             "cann_version": _NOT_KNOWN,
             "jit_level": "",
-            "stepscope": {"budget": self._parameters.budget, "recorded": self._statistics},
+            "stepscope": {
+                "budget": self._parameters.budget,
+                "estimated": self._estimate,
+                "recorded": self._statistics,
+                "step_times": self._step_times,
+            },
         }
         self._directory.write(f"profiler_info_{place.rank}.json", info, indent=4)
         pairs = self._pairs()

@@ -34,10 +34,12 @@ _EVENTS = """
                sum(bytes) filter (device_kind <> 'CPU') as device
         from memory where slice is not null and bytes is not null group by slice
     ) m on m.slice = s.id
-    where s.dur > 0
+    where s.dur > 0 and s.ts >= {since}
     order by s.id
 """
-_KERNELS = "select name, count(*) as count, sum(dur) as ns from kernels group by name"
+_KERNELS = """
+    select name, count(*) as count, sum(dur) as ns from kernels where ts >= {since} group by name
+"""
 
 
 @dataclass
@@ -109,8 +111,9 @@ class KeyAverages(list[KeyAverage]):
         return self.table()
 
 
-def key_averages(run: Run, group_by_input_shape: bool) -> KeyAverages:
-    events = run.query(_EVENTS)
+def key_averages(run: Run, group_by_input_shape: bool, since_ns: int = 0) -> KeyAverages:
+    """``since_ns``: where the window begins in a run that holds more."""
+    events = run.query(_EVENTS.format(since=since_ns))
     if not events.num_rows:
         return KeyAverages()
     ids = events["id"]
@@ -149,7 +152,7 @@ def key_averages(run: Run, group_by_input_shape: bool) -> KeyAverages:
             for name, values in totals.items()
         }
         averages.append(KeyAverage(key, int(counts[at]), input_shapes=shapes[at], **numbers))
-    for row in run.query(_KERNELS).to_pylist():
+    for row in run.query(_KERNELS.format(since=since_ns)).to_pylist():
         us = row["ns"] / 1e3
         device = KeyAverage(row["name"], row["count"], device_time_total=us)
         device.self_device_time_total = us

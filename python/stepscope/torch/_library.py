@@ -19,31 +19,22 @@ class Library:
     """Starts and stops recording torch's operators. The calls hold the GIL: they take less time
     than it takes to give it away."""
 
-    def __init__(self, path: Path, collector: Path) -> None:
+    def __init__(self, path: Path) -> None:
         self._calls = ctypes.PyDLL(str(path))
-        self._collector = ctypes.PyDLL(str(collector))
         number = ctypes.c_uint32
         self.start = self._calls.stepscope_torch_start
         self.start.argtypes = [number]
         self.stop = self._calls.stepscope_torch_stop
-        self.enter_module = self._calls.stepscope_torch_enter_module
-        self.leave_module = self._calls.stepscope_torch_leave_module
-        for call in (self.enter_module, self.leave_module):
-            call.argtypes = [number]
-            call.restype = None
+        self.warm_up = self._calls.stepscope_torch_warm_up
+        self.warm_up.argtypes = [number]
+        self.warm_up.restype = None
+        self.end_warm_up = self._calls.stepscope_torch_end_warm_up
+        self.end_warm_up.restype = None
         self.begin_steps = self._calls.stepscope_torch_begin_steps
         self.complete_step = self._calls.stepscope_torch_complete_step
         self.begin_steps.restype = None
         self.complete_step.argtypes = [ctypes.c_int64]
         self.complete_step.restype = None
-        self._name = self._collector.stepscope_name
-        self._name.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
-        self._name.restype = number
-
-    def name(self, text: str) -> int:
-        """The id of a name, for as long as the process lives."""
-        encoded = text.encode()
-        return int(self._name(encoded, len(encoded)))
 
 
 @functools.lru_cache(maxsize=1)
@@ -52,7 +43,7 @@ def load() -> Library:
     collector = collector_library()
     path = _build.build(_build.Torch.installed(), collector, header_folder())
     try:
-        return Library(path, collector)
+        return Library(path)
     except OSError as error:
         raise _build.BuildError(f"{path} cannot be loaded: {error}") from error
 

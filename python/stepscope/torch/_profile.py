@@ -103,27 +103,22 @@ class profile(Session):  # noqa: N801, torch's name
             if value:
                 logger.warning("key_averages: %s has no effect", name)
         with guarded("profile.key_averages"), self._open() as run:
-            return key_averages(run, group_by_input_shape)
+            return key_averages(run, group_by_input_shape, self._recorder.last_began_ns)
         return KeyAverages()
 
     @property
     def run_path(self) -> str | None:
         """The last window, for ``stepscope.open``; None before there is one."""
-        path = self._last_path()
+        path = self._recorder.last_path
         return str(path) if path else None
 
     def _open(self) -> stepscope.Run:
-        path = self._last_path()
+        path = self._recorder.last_path
         if path is None:
             raise RuntimeError("no window is complete yet")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", stepscope.StepscopeWarning)
             return stepscope.open(str(path))
-
-    def _last_path(self) -> Path | None:
-        if self._recorder.delivering and self._recorder.window:
-            return self._recorder.window.path
-        return self._recorder.recorded[-1] if self._recorder.recorded else None
 
     def _folder(self, handler: object) -> str:
         if isinstance(handler, ExportHandler):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 from stepscope.profiler._log import logger
@@ -25,12 +26,21 @@ class TorchSource:
         self._modules: ModuleRanges | None = None
         self._steps: OptimizerSteps | None = None
 
-    def prepare(self) -> None:
-        """Builds or loads the library, so that the first recorded step does not wait for it."""
+    def costs(self, parameters: Parameters) -> str:
+        rich = parameters.record_shapes or parameters.profile_memory
+        return f"{'0.3 to 0.8' if rich else '0.2 to 0.4'} µs for each operator of PyTorch"
+
+    def prepare(self, parameters: Parameters) -> None:
+        """Builds or loads the library and lets it learn the names and shapes of the steps to come,
+        so that the first recorded step does not wait for it."""
         try:
-            load()
+            load().warm_up(SHAPES * parameters.record_shapes)
         except BuildError:
             _itt.wake()  # start() says what is missing then
+
+    def unprepare(self) -> None:
+        with contextlib.suppress(BuildError):
+            load().end_warm_up()
 
     def start(self, parameters: Parameters, folder: Path) -> dict[str, str]:
         """Begins; returns what was asked for and will be missing, with the reason."""
@@ -44,7 +54,7 @@ class TorchSource:
             self._library = None
             return {"torch": "its callbacks are in use already, or nothing records"}
         if parameters.with_stack or getattr(parameters, "with_modules", False):
-            self._modules = ModuleRanges(self._library)
+            self._modules = ModuleRanges()
             self._modules.start()
         self._steps = OptimizerSteps(self._library)
         self._steps.start()

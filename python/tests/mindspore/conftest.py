@@ -51,6 +51,11 @@ def under_msrun(ranks: int, folder: pathlib.Path) -> list[str]:
 
 
 @pytest.fixture
+def own_environment(tmp_path: pathlib.Path) -> dict[str, str]:
+    return environment(tmp_path, False, {})
+
+
+@pytest.fixture
 def train(tmp_path: pathlib.Path) -> Started:
     """Runs a program of ``programs/`` and returns what it says about itself in truth.json."""
 

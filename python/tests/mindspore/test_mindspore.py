@@ -15,6 +15,8 @@ pytestmark = pytest.mark.mindspore
 Started = Callable[..., dict[str, Any]]
 Opened = Callable[[], stepscope.Run]
 
+PROGRAMS = pathlib.Path(__file__).parent / "programs"
+
 _MODES = [("pynative", "lenet", 107), ("pynative", "mlp", 90), ("graph", "mlp", 75)]
 _MODULES = "select name, count(*) from slices where cat = 'module' group by name"
 
@@ -166,3 +168,26 @@ def test_an_unchanged_program_gets_our_profiler(
     assert rows(run, "select count(*) from ops")[0][0] >= 3 * 75
     if not options:
         assert rows(run, "select count(distinct step) from ops") == [(3,)]
+
+
+@pytest.mark.parametrize("options", ["", '{"start": true, "activities": ["CPU"]}'])
+def test_an_unchanged_program_inside_of_stepscope_record(
+    record_program: Callable[..., str], recorded: Opened, tmp_path: pathlib.Path, options: str
+) -> None:
+    variables = {"GLOG_v": "3", "OMP_NUM_THREADS": "1", "MS_PROFILER_OPTIONS": options}
+    record_program(PROGRAMS / "unchanged.py", tmp_path, **variables)
+    truth = json.loads((tmp_path / "truth.json").read_text())
+    assert truth["profile_is_from"].startswith("stepscope.")
+    run = recorded()
+    assert rows(run, "select source_path like '%/runs/%' from ranks") == [(True,)]
+    about = json.loads(rows(run, "select versions from ranks")[0][0])
+    assert len(about["windows"]) == 1
+    if options:
+        assert rows(run, "select count(*) from ops")[0][0] >= 8 * 75
+    else:
+        counts = rows(run, "select step, count(*) from ops group by step order by step")
+        assert [count for _, count in counts] == [75, 75, 75]
+        ranges = rows(run, "select name from slices where name like 'step _' order by name")
+        assert ranges == [("step 1",), ("step 2",), ("step 3",)]
+        marked = rows(run, "select count(*) from steps")[0][0]
+        assert marked >= 8, "those outside of the window too"

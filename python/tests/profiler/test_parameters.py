@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import dataclasses
+import json
 import warnings
 from pathlib import Path
 from typing import Any, Callable
 
+import fake_record
 import pytest
-from stepscope import StepscopeWarning
+import stepscope
+from stepscope import StepscopeWarning, _record
 from stepscope.profiler import (
     AicoreMetrics,
     ExportType,
@@ -170,3 +174,62 @@ def test_what_cannot_be_honoured_is_said() -> None:
     asked = {"activities": [CPU, GPU], "l2_cache": True, "sync_enable": False, "mstx": True}
     assert list(not_honoured(resolve(asked), host)) == ["activities", "l2_cache", "sync_enable"]
     assert list(not_honoured(resolve(asked), host | {GPU})) == ["l2_cache"]
+
+
+# What to ask for so that a machine without devices and frameworks cannot give it.
+NOT_ON_A_CPU: dict[str, Any] = {
+    "activities": [CPU, NPU, GPU],
+    "profiler_level": ProfilerLevel.Level2,
+    "aic_metrics": AicoreMetrics.Memory,
+    "l2_cache": True,
+    "hbm_ddr": True,
+    "pcie": True,
+    "sys_io": True,
+    "sys_interconnection": True,
+    "host_sys": [HostSystem.CPU, HostSystem.OSRT],
+    "sync_enable": False,
+    "profile_memory": True,
+    "record_shapes": True,
+    "data_process": True,
+    "parallel_strategy": True,
+    "export_type": [ExportType.Db],
+}
+EVERYWHERE = {
+    *("output_path", "start_profile", "schedule", "on_trace_ready", "with_stack", "mstx"),
+    *("mstx_domain_include", "mstx_domain_exclude", "data_simplification", "asked"),
+    *("max_host_mb", "max_disk_gb", "min_free_gb"),
+}
+
+
+def test_every_parameter_is_honoured_or_named() -> None:
+    assert {*NOT_ON_A_CPU, *EVERYWHERE} == {item.name for item in dataclasses.fields(Parameters)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StepscopeWarning)  # some are deprecated
+        given = resolve(NOT_ON_A_CPU)
+        assert set(not_honoured(given, frozenset({CPU}))) == set(NOT_ON_A_CPU)
+        only_stacks = resolve({"with_stack": True, "activities": [NPU]})
+    assert set(not_honoured(only_stacks, frozenset({CPU, NPU}))) == {"with_stack"}
+    on_npu = {"activities", "sync_enable", "record_shapes", "data_process", "parallel_strategy"}
+    assert set(not_honoured(given, frozenset({CPU, NPU}))) == on_npu
+
+
+def test_what_is_not_honoured_is_in_the_log_once_and_in_the_run(
+    said: Callable[[], list[str]], tmp_path: Path
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StepscopeWarning)
+        profiler = Profiler(start_profile=False, output_path=str(tmp_path), **NOT_ON_A_CPU)
+    for _ in range(2):
+        profiler.start()
+        profiler.stop()
+    lines = said()
+    for name in NOT_ON_A_CPU:
+        told = [line for line in lines if line.startswith(f"WARNING {name} has no effect: ")]
+        assert len(told) == 1, (name, lines)
+    for run in tmp_path.glob("*_ascend_ms"):
+        kept = json.loads((run / "profiler_metadata.json").read_text())["not_honoured"]
+        assert set(kept) == set(NOT_ON_A_CPU)
+        if _record.Recording is not fake_record.Recording:
+            with stepscope.open(run) as opened:
+                found = {finding.code: finding.count for finding in opened.quality}
+                assert found["not_honoured"] == len(NOT_ON_A_CPU)

@@ -175,3 +175,25 @@ def test_a_compiled_model_is_compiled_as_before(trainer: Any, recorded: Recorded
     compiled = torch.compile(trainer.model, backend="eager", fullgraph=True)
     run = recorded(lambda: compiled(torch.ones(3, 4)), with_modules=True)
     assert run.query("select count(*) as n from ops where name = 'aten::linear'")["n"][0] >= 2
+
+
+def test_operators_that_take_the_place_of_others_keep_their_names(recorded: Recorded) -> None:
+    """Names are known by their address, which a removed operator leaves to the next one."""
+    names = [f"kind{number:02}" for number in range(40)]
+
+    def replace_operators() -> None:
+        for name in names:
+            library = torch.library.Library("stepscope_test", "DEF")
+            library.define(f"{name}(Tensor x) -> Tensor")
+            library.impl(name, lambda x: x.clone(), "CPU")
+            for _ in range(3):
+                getattr(torch.ops.stepscope_test, name)(torch.ones(2))
+            library._destroy()
+
+    run = recorded(replace_operators)
+    found = run.query(
+        "select name, count(*) as n from ops where name like 'stepscope_test::%' group by name "
+        "order by name"
+    )
+    assert found["name"].tolist() == [f"stepscope_test::{name}" for name in names]
+    assert set(found["n"].tolist()) == {3}

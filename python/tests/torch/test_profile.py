@@ -7,7 +7,7 @@ import json
 import pathlib
 import subprocess
 import sys
-from typing import Any
+from typing import Any, Callable
 
 import pytest
 import stepscope
@@ -172,3 +172,76 @@ def test_the_generic_profiler_records_operators_too(trainer: Any) -> None:
         shapes = run.query("select input_shapes from ops where name = 'aten::relu'")
         assert list(shapes["input_shapes"]) == ["[[3,8]]"]
         assert "not_honoured" not in {finding.code for finding in run.quality}
+
+
+def test_inside_of_stepscope_record_it_joins(
+    record_program: Callable[..., str], tmp_path: pathlib.Path
+) -> None:
+    program = PROGRAM.replace("from torch.profiler import", "from stepscope.torch import")
+    said = record_program("-c", program)
+    assert "Self CPU %" in said, "the table of the last window"
+    assert len(list(tmp_path.glob("traces/*.pt.trace.json.gz"))) == 2
+    assert not list(tmp_path.glob("traces/*_ascend_ms"))
+    with stepscope.open(tmp_path / "runs") as run:
+        steps = run.query("select step from steps where step < 9 order by step")["step"].tolist()
+        assert steps == list(range(9))
+        with_operators = run.query(
+            "select step, count(*) as n from ops where name = 'aten::linear' group by step "
+            "order by step"
+        )
+        assert with_operators["step"].tolist() == [2, 3, 6, 7], "the windows that it chose"
+        assert with_operators["n"].tolist() == [1, 1, 1, 1]
+        names = run.query("select count(*) as n from slices where name = 'train'")["n"].tolist()
+        assert names == [4]
+
+
+def test_averages_are_of_the_last_window(record_program: Callable[..., str]) -> None:
+    program = PROGRAM.replace("from torch.profiler import", "from stepscope.torch import")
+    program += """
+print("calls", {row.key: row.count for row in prof.key_averages()}["aten::linear"])
+"""
+    assert "calls 2" in record_program("-c", program)
+
+
+def test_a_warm_up_records_nothing_and_leaves_nothing(trainer: Any, tmp_path: pathlib.Path) -> None:
+    with profile(
+        schedule=schedule(wait=0, warmup=2, active=2, repeat=1),
+        record_shapes=True,
+        output_path=str(tmp_path),
+    ) as prof:
+        for _ in range(5):
+            trainer.step()
+            prof.step()
+    with stepscope.open(prof.run_path or "") as run:
+        steps = run.query("select distinct step from ops order by step")["step"].tolist()
+        assert steps == [2, 3]
+        shapes = run.query("select count(input_shapes) > 0 as n from ops")["n"].tolist()
+        assert shapes == [True]
+    from stepscope.torch._library import load
+
+    with profile(schedule=schedule(wait=0, warmup=2, active=2), output_path=str(tmp_path)) as prof:
+        trainer.step()  # a loop that ends within the warm-up
+    assert prof.run_path is None
+    assert load().stop() == 0
+
+
+def test_it_says_what_it_will_cost_and_what_it_did(
+    trainer: Any, tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "stepscope")
+    with profile(
+        schedule=schedule(wait=2, warmup=1, active=3, repeat=1), output_path=str(tmp_path)
+    ) as prof:
+        for _ in range(8):
+            trainer.step()
+            prof.step()
+    said = [record.getMessage() for record in caplog.records]
+    before = next(text for text in said if text.startswith("recording starts"))
+    assert "for each operator of PyTorch" in before
+    after = next(text for text in said if text.startswith("recorded "))
+    assert "with recording (median of 3)" in after
+    assert "without recording (median of 1)" in after
+    with stepscope.open(prof.run_path or "") as run:
+        about = json.loads(run.query("select versions from ranks")["versions"][0])["metadata"]
+    assert "for each operator of PyTorch" in about["estimated"]
+    assert about["step_times"]["with_recording"]["steps"] == 3

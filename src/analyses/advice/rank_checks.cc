@@ -6,21 +6,21 @@
 namespace stepscope {
 
 std::optional<Finding> check_slow_rank(const Facts& facts, const Rule& rule) {
-  if (facts.slow_rank == kNull || facts.slow_rank_compute_ns == kNull) return std::nullopt;
-  const int64_t excess_ns = facts.slow_rank_compute_ns - facts.other_ranks_compute_ns;
+  if (facts.slow_rank == kNull || facts.slow_rank_own_ns == kNull) return std::nullopt;
+  const int64_t excess_ns = facts.slow_rank_own_ns - facts.other_ranks_own_ns;
   if (facts.share(excess_ns) <= rule.limit) return std::nullopt;
   Finding finding;
   finding.gain_ns = excess_ns;
   finding.confidence = Confidence::kDerived;
   finding.title = "Rank " + std::to_string(facts.slow_rank) + " is slower than the others by " +
                   words_for_time(excess_ns) + " a step";
-  finding.detail = "It computes " + words_for_time(facts.slow_rank_compute_ns) +
-                   " a step, the others " + words_for_time(facts.other_ranks_compute_ns) +
+  finding.detail = "Without communication it needs " + words_for_time(facts.slow_rank_own_ns) +
+                   " a step, the others " + words_for_time(facts.other_ranks_own_ns) +
                    "; they wait for it in collectives.";
   finding.evidence = {
       {"rank", Unit::kNone, static_cast<double>(facts.slow_rank)},
-      {"compute", Unit::kNanoseconds, static_cast<double>(facts.slow_rank_compute_ns)},
-      {"others", Unit::kNanoseconds, static_cast<double>(facts.other_ranks_compute_ns)}};
+      {"own", Unit::kNanoseconds, static_cast<double>(facts.slow_rank_own_ns)},
+      {"others", Unit::kNanoseconds, static_cast<double>(facts.other_ranks_own_ns)}};
   finding.places = {{facts.slow_rank}};
   return finding;
 }

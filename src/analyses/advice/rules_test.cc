@@ -60,8 +60,8 @@ const std::map<std::string, Case>& cases() {
       {"slow_rank",
        {[](Facts& f) {
           f.slow_rank = 1;
-          f.slow_rank_compute_ns = 90 * kMs;
-          f.other_ranks_compute_ns = 60 * kMs;
+          f.slow_rank_own_ns = 90 * kMs;
+          f.other_ranks_own_ns = 60 * kMs;
         },
         30 * kMs}},
       {"late_peer",
@@ -180,8 +180,8 @@ TEST(Rules, WaitingForASlowRankIsNotCommunication) {
   facts.ranks[0].exposed_communication_ns = 32 * kMs;
   facts.ranks[0].communication_wait_ns = 30 * kMs;
   facts.slow_rank = 1;
-  facts.slow_rank_compute_ns = 95 * kMs;
-  facts.other_ranks_compute_ns = 65 * kMs;
+  facts.slow_rank_own_ns = 95 * kMs;
+  facts.other_ranks_own_ns = 65 * kMs;
   const auto findings = find_causes(facts);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].rule, "slow_rank");

@@ -21,12 +21,22 @@ bool is_collection(std::string_view name) {
   return text == "gc" || text.find("garbage collect") != std::string::npos;
 }
 
-enum class Wait : uint8_t { kUnknown, kNone, kInput, kDevice, kCollection };
+enum class Wait : uint8_t { kUnknown, kNone, kInput, kDevice, kCollection, kAllocator };
+
+bool is_allocator_call(std::string_view name) {
+  for (const std::string_view call :
+       {"cudaMalloc", "cudaFree", "cuMemAlloc", "cuMemFree", "cuMemCreate", "cuMemMap", "hipMalloc", "hipFree",
+        "aclrtMalloc", "aclrtFree", "aclMallocMemInner"}) {
+    if (name.starts_with(call) || name.starts_with("AscendCL@" + std::string(call))) return true;
+  }
+  return false;
+}
 
 Wait wait_of(std::string_view name) {
   if (is_input_wait(name)) return Wait::kInput;
   if (is_device_wait(name)) return Wait::kDevice;
   if (is_collection(name)) return Wait::kCollection;
+  if (is_allocator_call(name)) return Wait::kAllocator;
   return Wait::kNone;
 }
 
@@ -71,6 +81,7 @@ HostActivity host_activity(const StoreReader& store, size_t rank) {
                     if (wait == Wait::kInput) host.input.push_back(interval);
                     if (wait == Wait::kDevice) host.sync.push_back(interval);
                     if (wait == Wait::kCollection) host.gc.push_back(interval);
+                    if (wait == Wait::kAllocator) host.allocator.push_back(interval);
                     // Slices inside the step mark are one deeper than the others.
                     if (depth <= 1 && !std::binary_search(step_marks.begin(), step_marks.end(), id))
                       host.any.push_back(interval);
@@ -79,6 +90,7 @@ HostActivity host_activity(const StoreReader& store, size_t rank) {
   host.sync = merge_intervals(std::move(host.sync));
   for (const Interval& wait : host.sync) host.sync_starts.push_back(wait.start_ns);
   host.gc = merge_intervals(std::move(host.gc));
+  host.allocator = merge_intervals(std::move(host.allocator));
   host.any = merge_intervals(std::move(host.any));
   return host;
 }

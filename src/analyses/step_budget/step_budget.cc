@@ -22,14 +22,15 @@ int64_t take(std::vector<Interval>& rest, const std::vector<Interval>& cause) {
 }
 
 StepBudgetRow budget_of(const DeviceIntervals& device, const HostActivity& host,
-                        const StepWindow& step) {
+                        const StepRow& step) {
   const auto inside = [&](const std::vector<Interval>& merged) {
-    return clip_intervals(merged, step.start_ns, step.end_ns);
+    return clip_intervals(merged, step.work_start_ns, step.work_end_ns());
   };
   StepBudgetRow row;
   row.step = step.step;
-  row.step_ns = step.end_ns - step.start_ns;
-  std::vector<Interval> rest = {{step.start_ns, step.end_ns}};
+  row.start_ns = step.work_start_ns;
+  row.step_ns = step.work_dur_ns;
+  std::vector<Interval> rest = {{step.work_start_ns, step.work_end_ns()}};
   row.compute_ns = take(rest, inside(device.compute));
   row.exposed_communication_ns = take(rest, inside(device.communication));
   row.exposed_copy_ns = take(rest, inside(device.memory));
@@ -55,19 +56,20 @@ StepBudgetRow budget_of(const DeviceIntervals& device, const HostActivity& host,
 
   row.input_wait_ns = total_length_ns(input);
   row.device_wait_ns = total_length_ns(inside(host.sync));
+  row.allocator_ns = total_length_ns(inside(host.allocator));
   const auto& starts = host.sync_starts;
-  row.device_waits = std::lower_bound(starts.begin(), starts.end(), step.end_ns) -
-                     std::lower_bound(starts.begin(), starts.end(), step.start_ns);
+  row.device_waits = std::lower_bound(starts.begin(), starts.end(), step.work_end_ns()) -
+                     std::lower_bound(starts.begin(), starts.end(), step.work_start_ns);
   return row;
 }
 
 }  // namespace
 
 std::vector<StepBudgetRow> step_budget(const RankId& rank, const DeviceIntervals& device,
-                                       const HostActivity& host,
-                                       const std::vector<StepWindow>& steps) {
+                                       const HostActivity& host, std::span<const StepRow> steps) {
   std::vector<StepBudgetRow> rows;
-  for (const StepWindow& step : steps) {
+  for (const StepRow& step : steps) {
+    if (!step.complete) continue;
     StepBudgetRow row = budget_of(device, host, step);
     row.rank = rank.rank;
     row.window = rank.window;

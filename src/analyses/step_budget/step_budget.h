@@ -11,12 +11,14 @@
 #define STEPSCOPE_ANALYSES_STEP_BUDGET_STEP_BUDGET_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "analyses/common/rank_rows.h"
 #include "analyses/common/result_table.h"
 #include "analyses/device_time/device_intervals.h"
 #include "analyses/step_budget/host_activity.h"
+#include "analyses/steps/step_row.h"
 
 namespace stepscope {
 
@@ -25,6 +27,7 @@ struct StepBudgetRow {
   int64_t window = 0;
   int64_t device = 0;
   int64_t step = 0;
+  int64_t start_ns = 0;
   int64_t step_ns = 0;
   int64_t compute_ns = 0;
   int64_t exposed_communication_ns = 0;
@@ -38,6 +41,7 @@ struct StepBudgetRow {
   int64_t input_wait_ns = 0;   // of the host, whatever the device did
   int64_t device_wait_ns = 0;  // the same for synchronisation
   int64_t device_waits = 0;
+  int64_t allocator_ns = 0;  // of the host, in calls that get or give back device memory
   int64_t longest_idle_ns = 0;
   int64_t longest_idle_at_ns = kNull;
 };
@@ -48,6 +52,7 @@ inline constexpr Field<StepBudgetRow> kStepBudgetFields[] = {
     field<&StepBudgetRow::device>("device", Unit::kNone,
                                   "device number; -1: the host, for runs without a device"),
     field<&StepBudgetRow::step>("step", Unit::kNone, "number of the step"),
+    field<&StepBudgetRow::start_ns>("start_ns", Unit::kTimestamp, "start"),
     field<&StepBudgetRow::step_ns>("step_ns", Unit::kNanoseconds,
                                    "length of the step: the sum of the next four"),
     field<&StepBudgetRow::compute_ns>("compute_ns", Unit::kNanoseconds, "time with computation"),
@@ -73,22 +78,18 @@ inline constexpr Field<StepBudgetRow> kStepBudgetFields[] = {
     field<&StepBudgetRow::device_wait_ns>("device_wait_ns", Unit::kNanoseconds,
                                           "time the host waited for the device"),
     field<&StepBudgetRow::device_waits>("device_waits", Unit::kCount, "how often it did"),
+    field<&StepBudgetRow::allocator_ns>("allocator_ns", Unit::kNanoseconds,
+                                        "time of the host in calls that allocate or release "
+                                        "memory of a device"),
     field<&StepBudgetRow::longest_idle_ns>("longest_idle_ns", Unit::kNanoseconds,
                                            "longest piece of idle time"),
     field<&StepBudgetRow::longest_idle_at_ns>("longest_idle_at_ns", Unit::kTimestamp,
                                               "where it begins"),
 };
 
-// A step as the caller counts it: marked or inferred.
-struct StepWindow {
-  int64_t step = 0;
-  int64_t start_ns = 0;
-  int64_t end_ns = 0;
-};
-
+// Complete steps only, each with the device work that it launched.
 std::vector<StepBudgetRow> step_budget(const RankId& rank, const DeviceIntervals& device,
-                                       const HostActivity& host,
-                                       const std::vector<StepWindow>& steps);
+                                       const HostActivity& host, std::span<const StepRow> steps);
 
 }  // namespace stepscope
 

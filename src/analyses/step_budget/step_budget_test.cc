@@ -9,6 +9,14 @@
 namespace stepscope {
 namespace {
 
+StepRow step_of(int64_t number, int64_t start_ns, int64_t end_ns) {
+  StepRow step;
+  step.step = number;
+  step.start_ns = step.work_start_ns = start_ns;
+  step.dur_ns = step.work_dur_ns = end_ns - start_ns;
+  return step;
+}
+
 int64_t sum_of_causes(const StepBudgetRow& row) {
   return row.input_ns + row.sync_ns + row.gc_ns + row.host_ns + row.other_ns;
 }
@@ -24,7 +32,8 @@ TEST(StepBudget, EveryPieceHasOneCause) {
   host.sync = {{150, 205}};  // holds 200, where the device runs dry
   host.gc = {{420, 440}};
   host.any = {{0, 90}, {120, 460}};  // nothing from 460 to 500
-  const auto rows = step_budget({0, 3, 0}, device, host, {{7, 0, 600}});
+  const std::vector<StepRow> steps = {step_of(7, 0, 600)};
+  const auto rows = step_budget({0, 3, 0}, device, host, steps);
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].rank, 3);
   EXPECT_EQ(rows[0].step, 7);
@@ -48,7 +57,10 @@ TEST(StepBudget, EveryPieceHasOneCause) {
 TEST(StepBudget, AStepWithoutDeviceWorkIsIdleAsAWhole) {
   DeviceIntervals device;
   device.compute = {{5000, 6000}};
-  const auto rows = step_budget({}, device, {}, {{1, 0, 1000}, {2, 5000, 6000}});
+  std::vector<StepRow> steps = {step_of(1, 0, 1000), step_of(2, 5000, 6000),
+                                step_of(3, 6000, 7000)};
+  steps[2].complete = false;
+  const auto rows = step_budget({}, device, {}, steps);
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].idle_ns, 1000);
   EXPECT_EQ(rows[0].other_ns, 1000);

@@ -70,7 +70,7 @@ bool AscendDbImporter::probe_folder(const Folder& folder, std::vector<Candidate>
   Candidate candidate;
   candidate.importer = this;
   candidate.path = folder.path;
-  candidate.unit = recording->folder;
+  recording->place(candidate);
   candidate.rank = recording->rank;
   candidate.rank_inferred = recording->rank_inferred;
   candidate.richness = kRichnessWithoutTasks;

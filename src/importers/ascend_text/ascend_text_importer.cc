@@ -46,7 +46,7 @@ bool AscendTextImporter::probe_folder(const Folder& folder, std::vector<Candidat
   Candidate candidate;
   candidate.importer = this;
   candidate.path = folder.path;
-  candidate.unit = recording->folder;
+  recording->place(candidate);
   candidate.rank = recording->rank;
   candidate.rank_inferred = recording->rank_inferred;
   candidate.richness = recording->traces.empty() ? kRichnessWithoutTimeline : kRichnessWithTimeline;

@@ -13,6 +13,8 @@ namespace stepscope {
 namespace {
 
 constexpr std::string_view kOutputFolder = "ASCEND_PROFILER_OUTPUT";
+// format/raw_file.h, in run directories and in folders that C programs chose
+constexpr std::string_view kHostRecordings[] = {"/FRAMEWORK/stepscope.raw", "/stepscope.raw"};
 
 // CSV and JSON names that nothing but these profilers writes.
 constexpr std::array<std::string_view, 10> kTellingNames = {
@@ -38,6 +40,12 @@ std::string parent_of(const std::string& path) {
 bool between(std::string_view text, std::string_view first, std::string_view last) {
   return text.size() >= first.size() + last.size() && text.starts_with(first) &&
          text.ends_with(last);
+}
+
+// The folder around a folder, spelt as the walk of the user's path spells it.
+std::string folder_around(const std::string& path) {
+  const size_t slash = path.find_last_of('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
 // The number between `first` and `last` in a file name: profiler_info_12.json.
@@ -218,6 +226,12 @@ std::optional<AscendRecording> find_ascend_recording(const Folder& folder) {
       note_collection(inside, list_folder(inside).files, recording);
     }
     use_partial_timelines(recording);
+    const std::string run = folder_around(folder.path);
+    for (const std::string_view recorded : kHostRecordings) {
+      std::error_code ignored;
+      if (std::filesystem::is_regular_file(run + std::string(recorded), ignored))
+        recording.host_run = run;
+    }
   } else {
     for (const std::string& name : folder.files) {
       const bool database = name.ends_with(".db") || name == "trace_view.json";

@@ -33,7 +33,14 @@ struct AscendRecording {
   bool has_tables_of_ascend = false;  // a CSV or JSON name that only these profilers write
   int64_t rank = kNull;
   bool rank_inferred = false;  // taken from a file name
+  // The run in which Stepscope recorded the host while CANN filled this PROF_ folder; "": none.
+  std::string host_run;
 
+  // The unit of candidates, which are parts of a run where there is one.
+  void place(Candidate& candidate) const {
+    candidate.is_part = !host_run.empty();
+    candidate.unit = candidate.is_part ? host_run : folder;
+  }
   bool has_text() const { return !traces.empty() || has_tables_of_ascend; }
   bool has_database() const { return !databases.empty() || !analyses.empty(); }
 };

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "format/chunk_reader.h"
+#include "importers/common/ascend_recording.h"
 #include "importers/common/json_file.h"
 #include "importers/common/text_file.h"
 #include "importers/native/device_tables.h"
@@ -70,6 +71,8 @@ void read_notes(const RawRun& run, RankBuilder& rank) {
         rank.quality.add(QualityCode::kNotHonoured, option + ": " + text_of(why));
     } else if (name == "recording" || name == "end") {
       versions[name] = json;
+    } else if (name == "profiler_window") {
+      versions["windows"].push_back(json);
     } else if (name != "torch_thread") {  // what the arrows are made with
       versions["metadata"][name] = json;
     }
@@ -80,6 +83,24 @@ void read_notes(const RawRun& run, RankBuilder& rank) {
       rank.quality.add(QualityCode::kDroppedRecords, stopped_by, std::max<int64_t>(lost, 1));
   }
   rank.info.versions_json = text_of(versions);
+}
+
+// Raw data of an NPU that nobody has exported yet: CANN alone knows their meaning.
+void report_raw_npu_data(const std::string& run, RankBuilder& rank) {
+  const Folder folder = list_folder(run);
+  for (const std::string& name : folder.folders) {
+    if (!name.starts_with("PROF_")) continue;
+    const Folder inside = list_folder(run + "/" + name);
+    const bool exported = inside.has_folder("mindstudio_profiler_output") ||
+                          std::any_of(inside.files.begin(), inside.files.end(),
+                                      [](const auto& file) { return file.ends_with(".db"); });
+    if (exported) continue;
+    rank.quality.add(QualityCode::kNotUnderstood,
+                     name +
+                         ": raw data of the NPU; where CANN is installed, run: msprof "
+                         "--export=on --output=" +
+                         inside.path);
+  }
 }
 
 void report_damage(const ChunkReader& reader, RankBuilder& rank) {
@@ -153,6 +174,7 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
                host.records() + device.records() + mindspore.records());
   }
   read_notes(run, rank);
+  report_raw_npu_data(candidate.unit, rank);
   context.progress.add_done_bytes(candidate.bytes);
   return {};
 }

@@ -1,26 +1,41 @@
-"""Run by Python before a program that ``stepscope record`` starts. Never raises."""
+"""Run by Python before a program that ``stepscope record`` starts. Never raises.
+
+It only waits for an import of MindSpore: a program without one pays nothing.
+"""
+
+from __future__ import annotations
 
 import os
 import sys
-from importlib.machinery import PathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import module_from_spec
 from pathlib import Path
+from typing import Any
 
 _HERE = str(Path(__file__).parent)
+# Importing stepscope starts a recording when these are set: too early, MindSpore is not there yet.
+_OPTIONS = ("MS_PROFILER_OPTIONS", "STEPSCOPE_OPTIONS")
 
 
-def _replace_profiler() -> None:
-    # Importing stepscope starts a recording when these are set: too early, MindSpore comes later.
-    names = ("MS_PROFILER_OPTIONS", "STEPSCOPE_OPTIONS")
-    kept = {name: os.environ.pop(name) for name in names if name in os.environ}
-    try:
-        from stepscope.mindspore.replace import replace_profiler
+class _Finder:
+    def find_spec(self, name: str, path: Any, target: Any = None) -> ModuleSpec | None:
+        if name != "mindspore":
+            return None
+        sys.meta_path.remove(self)
+        kept = {option: os.environ.pop(option) for option in _OPTIONS if option in os.environ}
+        try:
+            from stepscope.mindspore.replace import find_mindspore
 
-        replace_profiler()
-    except Exception as error:
-        print(f"stepscope: mindspore.profiler is not replaced: {error}", file=sys.stderr)
-    finally:
-        os.environ.update(kept)
+            return find_mindspore(path, target)
+        except Exception as error:
+            print(
+                f"stepscope: mindspore.profiler is not replaced: {error}. Install the package "
+                f"stepscope for {sys.executable}",
+                file=sys.stderr,
+            )
+            return None
+        finally:
+            os.environ.update(kept)
 
 
 def _run_the_other_one() -> None:
@@ -31,5 +46,5 @@ def _run_the_other_one() -> None:
         spec.loader.exec_module(module_from_spec(spec))
 
 
-_replace_profiler()
+sys.meta_path.insert(0, _Finder())
 _run_the_other_one()

@@ -1,4 +1,4 @@
-// Operator ranges from torch's RecordFunction callbacks, allocator events, module ranges.
+// Operator ranges from torch's RecordFunction callbacks, allocator events.
 //
 // Built on the user's machine against the torch that is installed (see ../_build.py), because
 // torch's C++ interface changes with every version. Python reaches it by the C functions below.
@@ -8,7 +8,6 @@
 #include <mutex>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <c10/util/Exception.h>
 
@@ -35,20 +34,33 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
     thread = make_thread_state();
     if (thread == nullptr) return nullptr;
   }
-  const uint32_t recording = current_recording.load(std::memory_order_relaxed);
-  if (__builtin_expect(thread->recording != recording, 0)) {
+  const uint64_t state = current_state.load(std::memory_order_relaxed);
+  const auto recording = static_cast<uint32_t>(state);
+  if (__builtin_expect(thread->state != state, 0)) {
     if (recording == 0) return nullptr;
-    thread->join(recording);
+    thread->join(state);
   }
   auto* const range = new (*thread) OpenRange;
   std::unique_ptr<at::ObserverContext> owner(range);
   range->thread = thread;
   range->recording = recording;
-  range->name = thread->names.id(function.name());
+  range->name = thread->names.id(function);
   range->sequence = sequence_value(function);
   if constexpr (kWithShapes) range->args = thread->inputs_id(function);
   range->start = stepscope_ticks();
   return owner;
+}
+
+// Before a recording: fills the caches with what the program's steps are made of.
+template <bool kWithShapes>
+std::unique_ptr<at::ObserverContext> learn(const at::RecordFunction& function) {
+  ThreadState* const thread = thread_state != nullptr ? thread_state : make_thread_state();
+  if (thread == nullptr) return nullptr;
+  if (stepscope_thread.ring == nullptr) stepscope_make_room();
+  thread->forget_outdated_names(current_state.load(std::memory_order_relaxed));
+  thread->names.id(function);
+  if constexpr (kWithShapes) thread->inputs_id(function);
+  return nullptr;
 }
 
 // Asynchronous work (a collective of gloo) ends on another thread and is kept there: this thread
@@ -74,7 +86,7 @@ void end(const at::RecordFunction& function, at::ObserverContext* context) {
   if (range == nullptr) return;
   const bool same_thread = range->thread == thread_state;
   // Another recording may have begun meanwhile; it did not see this range begin.
-  if (range->recording != current_recording.load(std::memory_order_relaxed)) return;
+  if (range->recording != current_recording()) return;
   uint64_t args = range->args;
   if (__builtin_expect(!same_thread && args == 0, 0)) args = other_thread_args(*range);
   const uint32_t kind =
@@ -86,38 +98,44 @@ void end(const at::RecordFunction& function, at::ObserverContext* context) {
     complete_step(std::exchange(range->thread->step_to_complete, -1), now);
 }
 
+// Not the scopes of mobile builds: at every node of a backward pass torch makes its lists of
+// callbacks anew, one for each scope that has any.
+at::RecordFunctionCallback& choose(at::RecordFunctionCallback& callback, bool shapes) {
+  using at::RecordScope;
+  return callback.needsInputs(shapes).scopes({RecordScope::FUNCTION, RecordScope::BACKWARD_FUNCTION,
+                                              RecordScope::TORCHSCRIPT_FUNCTION,
+                                              RecordScope::USER_SCOPE});
+}
+
 at::RecordFunctionCallback callback(uint32_t wishes) {
   const bool shapes = (wishes & kShapes) != 0;
   at::RecordFunctionCallback chosen(shapes ? begin<true> : begin<false>, end);
-  chosen.needsInputs(shapes);
-  return chosen;
+  return choose(chosen, shapes);
+}
+
+at::RecordFunctionCallback learner(uint32_t wishes) {
+  const bool shapes = (wishes & kShapes) != 0;
+  at::RecordFunctionCallback chosen(shapes ? learn<true> : learn<false>);
+  return choose(chosen, shapes);
 }
 
 // Of one process. Python calls from one thread at a time; the mutex is for programs that do not.
 struct Recording {
   std::mutex mutex;
   at::CallbackHandle handle = at::INVALID_CALLBACK_HANDLE;
+  at::CallbackHandle warm_up = at::INVALID_CALLBACK_HANDLE;
   uint32_t last = 0;
   bool has_memory = false;
 };
 
+void remove(at::CallbackHandle& handle) {
+  if (handle != at::INVALID_CALLBACK_HANDLE) at::removeCallback(handle);
+  handle = at::INVALID_CALLBACK_HANDLE;
+}
+
 Recording& the_recording() {
   static auto* const recording = new Recording;
   return *recording;
-}
-
-struct OpenModule {
-  uint64_t start;
-  uint32_t name;
-  uint32_t recording;
-};
-
-// Bounded: a module that fails may leave its range open.
-constexpr size_t kDeepestModule = 1000;
-
-std::vector<OpenModule>& open_modules() {
-  thread_local std::vector<OpenModule> modules;
-  return modules;
 }
 
 }  // namespace
@@ -134,9 +152,11 @@ STEPSCOPE_API int stepscope_torch_start(uint32_t wishes) noexcept try {
   Recording& recording = the_recording();
   const std::lock_guard lock(recording.mutex);
   if (recording.handle != at::INVALID_CALLBACK_HANDLE || !stepscope_is_recording()) return -1;
+  RemovedOperators::watch();
+  remove(recording.warm_up);
   recording.last = recording.last == UINT32_MAX ? 1 : recording.last + 1;
   recording.has_memory = (wishes & kMemory) != 0 && AllocatorEvents::attach();
-  current_recording.store(recording.last, std::memory_order_relaxed);
+  set_current_recording(recording.last);
   recording.handle = at::addGlobalCallback(callback(wishes));
   const uint32_t memory = recording.has_memory ? kMemory : 0u;
   return static_cast<int>((wishes & kShapes) | memory);
@@ -144,43 +164,38 @@ STEPSCOPE_API int stepscope_torch_start(uint32_t wishes) noexcept try {
   return -1;
 }
 
+// From here to the start of a recording operators are looked at and not recorded: it finds their
+// names and shapes known. Costs about what recording does.
+STEPSCOPE_API void stepscope_torch_warm_up(uint32_t wishes) noexcept try {
+  Recording& recording = the_recording();
+  const std::lock_guard lock(recording.mutex);
+  if (recording.handle != at::INVALID_CALLBACK_HANDLE) return;
+  RemovedOperators::watch();
+  remove(recording.warm_up);
+  recording.warm_up = at::addGlobalCallback(learner(wishes));
+} catch (const std::exception&) {  // it is a recording's first step then that learns
+}
+
+// Where no recording follows.
+STEPSCOPE_API void stepscope_torch_end_warm_up() noexcept try {
+  Recording& recording = the_recording();
+  const std::lock_guard lock(recording.mutex);
+  remove(recording.warm_up);
+} catch (const std::exception&) {
+}
+
 // Operators cost afterwards what they cost before. 0, or -1 when allocator events could not be
 // taken off this thread (nothing is recorded then either, but the place stays taken).
 STEPSCOPE_API int stepscope_torch_stop() noexcept try {
   Recording& recording = the_recording();
   const std::lock_guard lock(recording.mutex);
-  current_recording.store(0, std::memory_order_relaxed);
-  if (recording.handle != at::INVALID_CALLBACK_HANDLE) at::removeCallback(recording.handle);
-  recording.handle = at::INVALID_CALLBACK_HANDLE;
+  set_current_recording(0);
+  remove(recording.handle);
   const bool detached = !recording.has_memory || AllocatorEvents::detach();
   recording.has_memory = false;
   return detached ? 0 : -1;
 } catch (const std::exception&) {
   return -1;
-}
-
-STEPSCOPE_API void stepscope_torch_enter_module(uint32_t name) noexcept try {
-  const uint32_t recording = current_recording.load(std::memory_order_relaxed);
-  auto& modules = open_modules();
-  if (modules.size() >= kDeepestModule) modules.clear();
-  modules.push_back({stepscope_ticks(), name, recording});
-} catch (const std::exception&) {  // without memory there is no range
-}
-
-// Closes modules up to the innermost one of that name: those above it ended by an exception.
-STEPSCOPE_API void stepscope_torch_leave_module(uint32_t name) noexcept {
-  const uint64_t now = stepscope_ticks();
-  const uint32_t recording = current_recording.load(std::memory_order_relaxed);
-  auto& modules = open_modules();
-  size_t at = modules.size();
-  while (at > 0 && modules[at - 1].name != name) --at;
-  if (at == 0) return;
-  while (modules.size() >= at) {
-    const OpenModule module = modules.back();
-    modules.pop_back();
-    if (recording != 0 && module.recording == recording)
-      stepscope_put(module.start, now - module.start, STEPSCOPE_MODULE, module.name, 0, 0);
-  }
 }
 
 // Steps that nobody marks: one begins here, another with every completed one.

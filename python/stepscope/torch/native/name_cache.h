@@ -1,8 +1,8 @@
 // NameCache: Stepscope's ids of operator names, looked up without a lock.
 //
-// A name that was seen before costs a comparison of its text: pointers alone prove nothing, because
-// names of autograd's nodes and of the user's ranges lie in short-lived strings that reuse them.
-// One for each thread.
+// Names of operators lie in torch's registry and are known by their address, until operators are
+// taken out (forget() then). Those of autograd's nodes and of the user's ranges lie in short-lived
+// strings that reuse addresses: their text is compared. One for each thread.
 #ifndef STEPSCOPE_TORCH_NAME_CACHE_H_
 #define STEPSCOPE_TORCH_NAME_CACHE_H_
 
@@ -12,25 +12,36 @@
 #include <string>
 #include <unordered_map>
 
+#include <ATen/record_function.h>
 #include <stepscope/record.h>
 
 namespace stepscope_torch {
 
 class NameCache {
  public:
-  uint32_t id(const char* name) {
-    Slot& near = by_pointer_[slot_of(reinterpret_cast<uintptr_t>(name))];
-    if (__builtin_expect(near.pointer == name && std::strcmp(near.text, name) == 0, 1))
-      return near.id;
-    return find(name, near);
+  uint32_t id(const at::RecordFunction& function) {
+    const char* const name = function.name();
+    const size_t at = slot_of(reinterpret_cast<uintptr_t>(name));
+    if (__builtin_expect(operators_[at].name == name, 1)) return operators_[at].id;
+    if (operators_[at ^ 1].name == name) return operators_[at ^ 1].id;
+    return find(function, name, at);
+  }
+
+  void forget() {
+    for (Operator& slot : operators_) slot = {};
+    for (Text& slot : texts_) slot = {};
+    known_.clear();
   }
 
  private:
   static constexpr size_t kSlots = 512;        // models call 50 to 300 different operators
   static constexpr size_t kMostNames = 50000;  // of ranges whose names hold numbers
 
-  struct Slot {
-    const char* pointer = nullptr;
+  struct Operator {
+    const char* name = nullptr;
+    uint32_t id = 0;
+  };
+  struct Text {
     const char* text = "";  // the key in known_
     uint32_t id = 0;
   };
@@ -52,9 +63,9 @@ class NameCache {
     return hash ^ rest;
   }
 
-  uint32_t find(const char* name, Slot& near) {
+  uint32_t find(const at::RecordFunction& function, const char* name, size_t at) {
     const size_t length = std::strlen(name);
-    Slot& same = by_content_[slot_of(hash_of(name, length))];
+    Text& same = texts_[slot_of(hash_of(name, length))];
     if (same.id == 0 || std::strcmp(same.text, name) != 0) {
       if (known_.size() >= kMostNames) forget();
       const auto [entry, added] = known_.try_emplace(std::string(name, length), 0);
@@ -62,19 +73,16 @@ class NameCache {
       same.text = entry->first.c_str();
       same.id = entry->second;
     }
-    near = same;
-    near.pointer = name;
+    // Asked only here, because the answer is a copy of the name.
+    if (function.operator_name()) {
+      Operator& slot = operators_[operators_[at].name == nullptr ? at : at ^ 1];
+      slot = {name, same.id};
+    }
     return same.id;
   }
 
-  void forget() {
-    for (Slot& slot : by_pointer_) slot = {};
-    for (Slot& slot : by_content_) slot = {};
-    known_.clear();
-  }
-
-  Slot by_pointer_[kSlots];
-  Slot by_content_[kSlots];
+  Operator operators_[kSlots];
+  Text texts_[kSlots];
   std::unordered_map<std::string, uint32_t> known_;  // its keys do not move
 };
 

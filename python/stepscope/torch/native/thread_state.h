@@ -14,6 +14,7 @@
 #include <new>
 #include <string>
 
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/record_function.h>
 
 #include "stepscope/torch/native/name_cache.h"
@@ -28,8 +29,35 @@ namespace stepscope_torch {
 
 struct ThreadState;
 
-// Number of the recording that callbacks write to; 0: none.
-inline std::atomic<uint32_t> current_recording{0};
+// Number of the recording that callbacks write to, 0: none; above it, how many times operators were
+// taken out of torch: names that caches hold by their address may be gone then.
+inline std::atomic<uint64_t> current_state{0};
+constexpr uint64_t kOneRemoval = uint64_t{1} << 32;
+
+inline uint32_t current_recording() {
+  return static_cast<uint32_t>(current_state.load(std::memory_order_relaxed));
+}
+
+inline void set_current_recording(uint32_t recording) {
+  uint64_t state = current_state.load(std::memory_order_relaxed);
+  while (!current_state.compare_exchange_weak(state, (state & ~(kOneRemoval - 1)) | recording,
+                                              std::memory_order_relaxed)) {
+  }
+}
+
+// Counts operators that are taken out. Torch keeps it for as long as the process lives.
+class RemovedOperators final : public c10::OpRegistrationListener {
+ public:
+  void onOperatorRegistered(const c10::OperatorHandle&) override {}
+  void onOperatorDeregistered(const c10::OperatorHandle&) override {
+    current_state.fetch_add(kOneRemoval, std::memory_order_relaxed);
+  }
+  static void watch() {
+    static const auto* const kWatching = new c10::RegistrationHandleRAII(
+        c10::Dispatcher::singleton().addRegistrationListener(std::make_unique<RemovedOperators>()));
+    (void)kWatching;
+  }
+};
 
 // Between the two callbacks of an operator. torch deletes it, and its memory goes back to a pool.
 struct OpenRange final : at::ObserverContext {
@@ -46,7 +74,7 @@ struct OpenRange final : at::ObserverContext {
 };
 
 struct ThreadState {
-  uint32_t recording = 0;
+  uint64_t state = 0;  // of current_state, when it was last looked at
   int64_t kernel_id = ::syscall(SYS_gettid);
   int64_t step_to_complete = -1;  // when the user's range that is open now ends
   void* free_ranges = nullptr;
@@ -72,10 +100,18 @@ struct ThreadState {
     return 0;
   }
 
-  // The first operator of this thread in a recording. torch counts threads by itself, and backward
-  // operators name the forward thread by that count, so the file has to say which is which.
-  void join(uint32_t new_recording) {
-    recording = new_recording;
+  void forget_outdated_names(uint64_t now) {
+    if (now / kOneRemoval != state / kOneRemoval) names.forget();
+    state = now / kOneRemoval * kOneRemoval | (state & (kOneRemoval - 1));
+  }
+
+  // The first operator of this thread in a recording, or behind the removal of others. torch counts
+  // threads by itself, and backward operators name the forward thread by that count, so the file
+  // has to say which is which.
+  void join(uint64_t new_state) {
+    forget_outdated_names(new_state);
+    if (state == new_state) return;
+    state = new_state;
     step_to_complete = -1;
     kernel_id = ::syscall(SYS_gettid);
     const std::string about = "{\"thread\":" + std::to_string(kernel_id) + ",\"number\":" +

@@ -3,16 +3,13 @@
 #include <dlfcn.h>
 
 #include <array>
-#include <chrono>
-#include <condition_variable>
 #include <cstdlib>
-#include <memory>
-#include <mutex>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include <link.h>
+
+#include "collector/bounded_call.h"
 
 namespace stepscope::cupti {
 namespace {
@@ -204,23 +201,8 @@ std::string CuptiLibrary::result_text(ReturnCode code) const {
 }
 
 bool wait_for_devices(int64_t most_ms) {
-  struct Wait {
-    Driver driver;
-    std::mutex mutex;
-    std::condition_variable done_changed;
-    bool done = false;
-  };
-  const auto wait = std::make_shared<Wait>();
-  if (!wait->driver.find()) return true;
-  std::thread([wait] {
-    wait->driver.wait_for_all();
-    const std::lock_guard lock(wait->mutex);
-    wait->done = true;
-    wait->done_changed.notify_all();
-  }).detach();
-  std::unique_lock lock(wait->mutex);
-  return wait->done_changed.wait_for(lock, std::chrono::milliseconds(most_ms),
-                                     [&] { return wait->done; });
+  Driver driver;
+  return !driver.find() || call_within(most_ms, [driver] { driver.wait_for_all(); });
 }
 
 }  // namespace stepscope::cupti

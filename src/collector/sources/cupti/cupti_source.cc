@@ -194,10 +194,7 @@ void CuptiSource::collect(SourceOutput& output) {
                         std::to_string(options_.wait_at_stop_ms) +
                         " ms after the end: what it was doing is not in the recording");
   }
-  for (const std::string& problem : std::exchange(problems_, {})) {
-    output.chunk.add_note("not_honoured",
-                          JsonObject().add("gpu", std::string_view(problem)).text());
-  }
+  for (const std::string& problem : std::exchange(problems_, {})) output.report(name(), problem);
   if (!decoder_->clock().ours()) {
     uint64_t now = 0;
     if (library_->get_timestamp(&now) == kSuccess) decoder_->clock().sample(now, stepscope_ticks());

@@ -120,6 +120,7 @@ void MindsporeSource::read(const MindsporeFolder& folder, SourceOutput& output) 
   output.chunk.table(kClocksTable, 0)
       .add({static_cast<int64_t>(folder.clock.ticks), folder.clock.monotonic_ns,
             folder.clock.realtime_ns});
+  output.events += static_cast<int64_t>(window.operators.size() + window.memory.size());
   ++windows_;
   operators_ += static_cast<int64_t>(window.operators.size());
   memory_records_ += static_cast<int64_t>(window.memory.size());

@@ -29,6 +29,7 @@ Status SystemSource::start() {
     return Error{ErrorCode::kNotFound, "cannot sample the system", options_.proc_root + "/stat",
                  "it cannot be read", "mount /proc in the container"};
   }
+  gpus_.start(options_.interval_ms);
   thread_ = std::thread([this] { run(); });
   return {};
 }
@@ -40,6 +41,7 @@ void SystemSource::stop() {
   }
   wake_.notify_all();
   if (thread_.joinable()) thread_.join();
+  gpus_.stop();
 }
 
 void SystemSource::run() {
@@ -139,12 +141,13 @@ void SystemSource::add(uint64_t ticks, std::string series, double value) {
 }
 
 void SystemSource::collect(SourceOutput& output) {
-  std::vector<Value> values;
+  std::vector<SystemValue> values;
   {
     const std::lock_guard lock(mutex_);
     values.swap(values_);
   }
-  for (const Value& value : values) {
+  for (SystemValue& value : gpus_.take()) values.push_back(std::move(value));
+  for (const SystemValue& value : values) {
     output.chunk.table(kSamplesTable, output.names.intern(value.series))
         .add({static_cast<int64_t>(value.ticks), std::bit_cast<int64_t>(value.value)});
   }

@@ -1,5 +1,6 @@
 // SystemSource: processor, memory, disk and network of the machine, of this process, of its threads
-// and of the processes that it started (data-loader workers), sampled on a thread of its own.
+// and of the processes that it started (data-loader workers), sampled on a thread of its own; and
+// the GPUs that NVIDIA's driver knows (nvml_sampler.h).
 //
 // A sample reads about ten files of /proc and one for each thread and worker: 0.2 ms for a usual
 // training process, so 1 ms between samples costs a fifth of a processor and 1,000 ms nothing that
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "collector/source.h"
+#include "collector/sources/system/nvml_sampler.h"
 #include "collector/sources/system/proc_files.h"
 
 namespace stepscope {
@@ -44,11 +46,6 @@ class SystemSource final : public Source {
   void sample();
 
  private:
-  struct Value {
-    uint64_t ticks;
-    std::string series;
-    double value;
-  };
   struct Rate {
     int64_t last = 0;
     int64_t sample = 0;  // the number of the last one that had it
@@ -66,11 +63,12 @@ class SystemSource final : public Source {
 
   SystemSourceOptions options_;
   ProcFiles files_;
+  NvmlSampler gpus_;
   std::thread thread_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
-  std::vector<Value> values_;
+  std::vector<SystemValue> values_;
   // The sampling thread's own.
   std::unordered_map<std::string, Rate> rates_;
   int64_t samples_ = 0;

@@ -1,4 +1,4 @@
-#include "analyses/step_times/step_budget.h"
+#include "analyses/step_times/step_categories.h"
 
 #include <fstream>
 
@@ -14,12 +14,12 @@ namespace {
 
 using testing::TrainingRank;
 
-int64_t parts_of(const StepBudgetRow& row) {
+int64_t parts_of(const StepCategoryRow& row) {
   return row.kernel_ns + row.memcpy_ns + row.memset_ns + row.communication_ns + row.runtime_ns +
          row.data_loader_ns + row.cpu_ns + row.other_ns;
 }
 
-TEST(StepBudget, EveryMomentHasOneClass) {
+TEST(StepCategory, EveryMomentHasOneClass) {
   TrainingRank rank;
   const TrackId thread = rank.thread("main");
   const TrackId stream = rank.stream(0, 7);
@@ -31,7 +31,7 @@ TEST(StepBudget, EveryMomentHasOneClass) {
   rank.launch(thread, 450, 460, stream, {"set", 640, 660, WorkClass::kMemory, "MEMSET"});
   rank.launch(thread, 470, 480, stream, {"ncclAllReduce", 655, 700, WorkClass::kCommunication});
   RunAnalyses run(rank.finish(), {});
-  const auto& rows = run.step_budget();
+  const auto& rows = run.step_categories();
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].kernel_ns, 300);
   EXPECT_EQ(rows[0].memcpy_ns, 50);
@@ -47,7 +47,7 @@ TEST(StepBudget, EveryMomentHasOneClass) {
 // What the TensorBoard plugin's tests assert and its output on whole-microsecond traces, from
 // data/kineto/expected.json. Left out: traces on which EXPECTED.md lists a defect of the plugin
 // (sums beyond the step, NCCL kernels taken for computation, times rounded to 1/4 us).
-TEST(StepBudget, EqualsTheTensorBoardPlugin) {
+TEST(StepCategory, EqualsTheTensorBoardPlugin) {
   STEPSCOPE_NEEDS_SHARED_DATA();
   const std::string folder = testing::shared_data() + "/kineto/";
   const auto expected = nlohmann::json::parse(std::ifstream(folder + "expected.json"));
@@ -78,7 +78,7 @@ TEST(StepBudget, EqualsTheTensorBoardPlugin) {
     RunAnalyses run(imported.shared_store(), {});
     const auto& steps = expected.at(file).at("tb_plugin_0.4.3").at("steps");
     size_t compared = 0;
-    for (const StepBudgetRow& row : run.step_budget()) {
+    for (const StepCategoryRow& row : run.step_categories()) {
       EXPECT_EQ(parts_of(row), row.total_ns);
       const std::string name = row.step == kNull ? "0" : std::to_string(row.step);
       if (!steps.contains(name)) {  // the plugin drops steps at the end that launched nothing

@@ -1,4 +1,4 @@
-#include "analyses/step_times/step_budget.h"
+#include "analyses/step_times/step_categories.h"
 
 #include <algorithm>
 #include <array>
@@ -106,15 +106,15 @@ std::array<IntervalIndex, kClasses> by_priority(Classes& classes) {
 
 }  // namespace
 
-std::vector<StepBudgetRow> step_budget(const StoreReader& store, const RankId& rank,
-                                       std::span<const StepRow> steps) {
+std::vector<StepCategoryRow> step_categories(const StoreReader& store, const RankId& rank,
+                                             std::span<const StepRow> steps) {
   Classes classes;
   add_device_work(store, rank.position, classes);
   add_host_events(store, rank.position, classes);
   const auto own = by_priority(classes);
-  std::vector<StepBudgetRow> rows;
+  std::vector<StepCategoryRow> rows;
   const auto add = [&](int64_t step, int64_t start_ns, int64_t end_ns, bool complete) {
-    StepBudgetRow row;
+    StepCategoryRow row;
     row.rank = rank.rank;
     row.window = rank.window;
     row.step = step;

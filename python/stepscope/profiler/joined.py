@@ -1,0 +1,69 @@
+"""A window in the recording of ``stepscope record``, which goes on before and behind it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from stepscope import _record
+from stepscope.profiler import cost
+from stepscope.profiler._log import logger
+from stepscope.profiler.metadata import Metadata
+from stepscope.profiler.parameters import Parameters
+from stepscope.profiler.run_directory import JoinedDirectory
+from stepscope.profiler.window import Window
+
+# What the command line of `stepscope record` decides.
+_OUTER = ("max_host_mb", "max_disk_gb", "min_free_gb")
+
+
+class JoinedWindow(Window):
+    """Adds to the outer recording what the program's profiler asks for, until ``stop``."""
+
+    def __init__(self, run: Path, parameters: Parameters, metadata: Metadata) -> None:
+        sources = self._look(parameters, metadata)
+        for name in _OUTER:
+            if name in parameters.asked:
+                self.not_honoured[name] = "the recording of `stepscope record` has its own"
+        self._directory = JoinedDirectory(run)
+        self.path = run
+        self.began_ns = time.time_ns()
+        self._recording = _record.Recording.join(self._options(sources))
+        self._start_frameworks()
+        self._stopped = False
+
+    def stop(self, step_times: Mapping[str, Any]) -> None:
+        if self._stopped:
+            return
+        self._stopped = True
+        self._step_times = dict(step_times)
+        _record.end_step()
+        self._frameworks.stop()
+        self._note_end()
+        self._recording.stop()
+        logger.info("the window is complete, %s goes on%s", self.path, cost.steps(step_times))
+
+    def finalise(self) -> None:
+        super().finalise()
+        # A handler may want to look at it at once.
+        if not _record.flush():
+            logger.warning("%s does not hold the last window yet: the disk is slow", self.path)
+
+    def discard(self) -> None:
+        """Nothing was in it, and nothing has to go."""
+
+    def _note_end(self) -> None:
+        about = {
+            "began_ns": self.began_ns,
+            "ended_ns": time.time_ns(),
+            "asked_for": {
+                name: value
+                for name, value in self._parameters.effective().items()
+                if name in self._parameters.asked
+            },
+            "step_times": self._step_times,
+        }
+        self._recording.add_metadata("profiler_window", json.dumps(about))

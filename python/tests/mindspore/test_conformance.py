@@ -1,0 +1,81 @@
+"""The rows of the behaviour table that need MindSpore itself; python/tests/profiler has the rest.
+
+``order.Profiler.two_segments`` counts lines of MindSpore's own text files, which are read and
+removed here while recording goes on: what it is about is asked of the run instead.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import subprocess
+import sys
+from typing import Any, Callable
+
+import pytest
+import stepscope
+
+pytestmark = pytest.mark.mindspore
+
+# Until the analysis writes ASCEND_PROFILER_OUTPUT/trace_view.json.
+NEEDS_ANALYSIS = "      traces = 0, wanted 1"
+
+
+@pytest.fixture
+def differences(
+    shared_data: pathlib.Path, tmp_path: pathlib.Path, own_environment: dict[str, str]
+) -> Callable[[str], list[str]]:
+    table = shared_data / "mindspore_cpu"
+
+    def run(scenario: str) -> list[str]:
+        done = subprocess.run(
+            [
+                sys.executable, table / "conformance.py", "--api", "stepscope",
+                "--only", scenario, "--compare", table / "conformance.json",
+            ],
+            cwd=tmp_path,
+            env=own_environment,
+            text=True,
+            capture_output=True,
+            timeout=300,
+        )  # fmt: skip
+        assert "1 scenarios, " in done.stdout, done.stdout + done.stderr
+        assert "hangs 0, died 0" in done.stdout
+        return [line for line in done.stdout.splitlines() if line.startswith("      ")]
+
+    return run
+
+
+def test_a_data_pipeline_leaves_its_files(differences: Callable[[str], list[str]]) -> None:
+    found = differences("files.dataset_with_data_process")
+    assert [line for line in found if line != NEEDS_ANALYSIS] == []
+
+
+def test_op_analyse_row(differences: Callable[[str], list[str]]) -> None:
+    assert differences("op_analyse") == []
+
+
+def test_both_segments_are_kept(
+    train: Callable[..., dict[str, Any]], tmp_path: pathlib.Path
+) -> None:
+    train("segments.py")
+    runs = sorted((tmp_path / "o").glob("*_ascend_ms"))
+    operators = []
+    for run in runs:
+        with stepscope.open(run) as opened:
+            operators.append(len(opened.table("ops", columns=["ts"])["ts"]))
+    assert operators == [6, 6], "three times two operators in each"
+
+
+@pytest.mark.parametrize("mode", ["graph", "pynative"])
+def test_op_analyse(train: Callable[..., dict[str, Any]], mode: str) -> None:
+    truth = train("op_analyse.py", mode)
+    answer = json.loads(truth["two"])
+    assert sorted(answer) == ["BiasAdd", "ReLU", "device_id"]
+    assert sum(row["op_occurrences"] for row in answer["BiasAdd"]) == 3 * 3
+    shapes = [row["input_shape"] for row in answer["BiasAdd"]]
+    assert any(shape.startswith("input_0:(16,128),input_1:(128)") for shape in shapes)
+    for row in answer["ReLU"]:
+        average = row["op_total_time(us)"] / row["op_occurrences"]
+        assert row["op_avg_time(us)"] == pytest.approx(average, abs=1e-3)
+    assert truth["none"] == [None] * 4

@@ -1,0 +1,123 @@
+"""A program's own profilers inside of ``stepscope record``: they join its recording."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Callable
+
+import fake_record
+import pytest
+import stepscope
+from stepscope import _record
+
+pytestmark = pytest.mark.skipif(
+    _record.Recording is fake_record.Recording, reason="needs the native recorder"
+)
+RecordProgram = Callable[..., str]
+
+SCHEDULE = """
+import logging, time
+logging.basicConfig(level=logging.INFO)
+import stepscope
+
+seen = []
+def ready(profiler):
+    run = list(__import__("pathlib").Path("runs").glob("*_ascend_ms"))[0]
+    with stepscope.open(str(run)) as opened:
+        seen.append(opened.steps["step"].tolist())
+
+with stepscope.profile(
+    activities=[stepscope.ProfilerActivity.CPU],
+    schedule=stepscope.schedule(wait=1, warmup=1, active=2, repeat=2),
+    on_trace_ready=ready,
+) as profiler:
+    profiler.add_metadata("model", "small")
+    for _ in range(10):
+        with stepscope.record_function("work"):
+            time.sleep(0.002)
+        profiler.step()
+    time.sleep(0.01)
+print("seen", seen)
+"""
+
+
+def rows(run: stepscope.Run, sql: str) -> list[tuple[Any, ...]]:
+    table = run.query(sql)
+    return list(zip(*(table[name].tolist() for name in table.columns)))
+
+
+def the_run(folder: Path) -> Path:
+    runs = list((folder / "runs").glob("*_ascend_ms"))
+    assert len(runs) == 1
+    return runs[0]
+
+
+def test_steps_ranges_and_windows_are_in_the_outer_run(
+    record_program: RecordProgram, tmp_path: Path
+) -> None:
+    said = record_program("-c", SCHEDULE)
+    assert said.count("joins it") == 1
+    assert not (tmp_path / "data").exists(), "no run of its own"
+    with stepscope.open(tmp_path / "runs") as run:
+        assert rows(run, "select step from steps order by step")[:10] == [(n,) for n in range(10)]
+        assert rows(run, "select count(*) from slices where name = 'work'") == [(10,)]
+        about = json.loads(run.query("select versions from ranks")["versions"][0])
+    first, second = about["windows"]
+    assert first["ended_ns"] <= second["began_ns"]
+    assert first["step_times"]["with_recording"]["steps"] == 2
+    assert second["step_times"]["without_recording"]["steps"] == 1
+    assert about["metadata"]["model"] == "small"
+    written = json.loads((the_run(tmp_path) / "profiler_info_0.json").read_text())
+    assert written["profiler_parameters"]["schedule"]["active"] == 2
+
+
+def test_a_handler_finds_its_window_in_the_file(record_program: RecordProgram) -> None:
+    said = record_program("-c", SCHEDULE)
+    assert "seen [[0, 1, 2, 3], [0, 1, 2, 3, 4, 5, 6, 7]]" in said
+
+
+def test_profiler_without_a_schedule(record_program: RecordProgram, tmp_path: Path) -> None:
+    program = """
+import stepscope, time
+profiler = stepscope.Profiler(output_path="own", max_disk_gb=1, with_stack=True)
+for _ in range(3):
+    until = time.monotonic() + 0.05
+    while time.monotonic() < until: pass
+    profiler.step()
+profiler.analyse()
+second = stepscope.Profiler()
+second.stop()
+"""
+    said = record_program("-c", program)
+    assert "max_disk_gb has no effect" in said
+    assert "has not been initialized" not in said
+    assert not (tmp_path / "own").exists()
+    with stepscope.open(tmp_path / "runs") as run:
+        assert rows(run, "select step from steps order by step") == [(1,), (2,), (3,)]
+        assert rows(run, "select count(*) > 0 from slices where cat = 'python_sample'") == [(True,)]
+        about = json.loads(run.query("select versions from ranks")["versions"][0])
+        assert len(about["windows"]) == 2
+
+
+def test_a_forked_child_records_on_its_own(record_program: RecordProgram, tmp_path: Path) -> None:
+    program = """
+import os, stepscope
+stepscope.Profiler(start_profile=False).start()
+if os.fork() == 0:
+    profiler = stepscope.Profiler(output_path="child")
+    profiler.stop()
+    os._exit(0)
+os.wait()
+"""
+    record_program("-c", program)
+    assert len(list((tmp_path / "child").glob("*_ascend_ms"))) == 1
+    the_run(tmp_path)
+
+
+def test_options_of_the_environment_join_too(record_program: RecordProgram, tmp_path: Path) -> None:
+    said = record_program("-c", "import stepscope", STEPSCOPE_OPTIONS='{"start": true}')
+    assert "joins" not in said, "said to the log only"
+    with stepscope.open(tmp_path / "runs") as run:
+        about = json.loads(run.query("select versions from ranks")["versions"][0])
+        assert len(about["windows"]) == 1

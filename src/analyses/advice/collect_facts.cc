@@ -1,0 +1,275 @@
+#include "analyses/advice/collect_facts.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analyses/run_analyses.h"
+#include "analyses/steps/steps.h"
+
+namespace stepscope {
+namespace {
+
+// A slow rank needs this share of a step more than the others to be named.
+constexpr double kSlowRankShare = 0.05;
+
+struct Means {
+  int64_t count = 0;
+  StepBudgetRow sum;
+};
+
+// The budget of the rank's busiest device, summed over the steps that averages are made of.
+Means budget_of_rank(const RankId& rank, const std::vector<StepBudgetRow>& rows) {
+  std::map<int64_t, Means> devices;
+  std::map<int64_t, int64_t> rows_of_device;
+  for (const StepBudgetRow& row : rows) {
+    if (row.rank == rank.rank && row.window == rank.window) ++rows_of_device[row.device];
+  }
+  std::map<int64_t, int64_t> seen;
+  for (const StepBudgetRow& row : rows) {
+    if (row.rank != rank.rank || row.window != rank.window) continue;
+    // The first step allocates, compiles and fills caches.
+    if (seen[row.device]++ == 0 && rows_of_device[row.device] > 2) continue;
+    Means& means = devices[row.device];
+    ++means.count;
+    StepBudgetRow& sum = means.sum;
+    sum.step_ns += row.step_ns;
+    sum.compute_ns += row.compute_ns;
+    sum.exposed_communication_ns += row.exposed_communication_ns;
+    sum.exposed_copy_ns += row.exposed_copy_ns;
+    sum.idle_ns += row.idle_ns;
+    sum.input_ns += row.input_ns;
+    sum.sync_ns += row.sync_ns;
+    sum.gc_ns += row.gc_ns;
+    sum.host_ns += row.host_ns;
+    sum.other_ns += row.other_ns;
+    sum.input_wait_ns += row.input_wait_ns;
+    sum.device_wait_ns += row.device_wait_ns;
+    sum.device_waits += row.device_waits;
+    sum.allocator_ns += row.allocator_ns;
+    if (row.longest_idle_ns > sum.longest_idle_ns) {
+      sum.longest_idle_ns = row.longest_idle_ns;
+      sum.longest_idle_at_ns = row.longest_idle_at_ns;
+      sum.step = row.step;
+    }
+  }
+  Means busiest;
+  for (const auto& [device, means] : devices) {
+    if (busiest.count == 0 || means.sum.compute_ns > busiest.sum.compute_ns) {
+      busiest = means;
+      busiest.sum.device = device;
+    }
+  }
+  return busiest;
+}
+
+void take_budget(const Means& means, RankFacts& facts) {
+  facts.steps = means.count;
+  if (means.count == 0) return;
+  const auto mean = [&](int64_t sum) { return sum / means.count; };
+  const StepBudgetRow& sum = means.sum;
+  facts.has_device = sum.device != kHostDevice;
+  facts.step_ns = mean(sum.step_ns);
+  facts.compute_ns = mean(sum.compute_ns);
+  facts.exposed_communication_ns = mean(sum.exposed_communication_ns);
+  facts.exposed_copy_ns = mean(sum.exposed_copy_ns);
+  facts.idle_ns = mean(sum.idle_ns);
+  facts.idle_input_ns = mean(sum.input_ns);
+  facts.idle_sync_ns = mean(sum.sync_ns);
+  facts.idle_gc_ns = mean(sum.gc_ns);
+  facts.idle_host_ns = mean(sum.host_ns);
+  facts.idle_other_ns = mean(sum.other_ns);
+  facts.input_wait_ns = mean(sum.input_wait_ns);
+  facts.device_wait_ns = mean(sum.device_wait_ns);
+  facts.device_waits = static_cast<double>(sum.device_waits) / static_cast<double>(means.count);
+  facts.allocator_ns = mean(sum.allocator_ns);
+  facts.longest_idle_ns = sum.longest_idle_ns;
+  facts.longest_idle_at_ns = sum.longest_idle_at_ns;
+  facts.longest_idle_step = sum.step;
+}
+
+void take_step_lengths(std::span<const StepRow> steps, RankFacts& facts) {
+  std::vector<int64_t> lengths;
+  for (const size_t at : steps_to_average(steps)) {
+    lengths.push_back(steps[at].dur_ns);
+    if (facts.longest_step_ns == kNull || steps[at].dur_ns > facts.longest_step_ns) {
+      facts.longest_step_ns = steps[at].dur_ns;
+      facts.longest_step = steps[at].step;
+    }
+  }
+  if (lengths.empty()) return;
+  const auto middle = lengths.begin() + static_cast<ptrdiff_t>(lengths.size() / 2);
+  std::nth_element(lengths.begin(), middle, lengths.end());
+  facts.median_step_ns = *middle;
+}
+
+// Sums over the whole recording become means by its number of steps.
+void take_device_work(RunAnalyses& run, const RankId& rank, int64_t steps, RankFacts& facts) {
+  const auto mine = [&](const auto& row) {
+    return row.rank == rank.rank && row.window == rank.window;
+  };
+  int64_t compute_ns = 0;
+  int64_t compute_count = 0;
+  int64_t matrix_ns = 0;
+  int64_t tensor_ns = 0;
+  int64_t ai_cpu_ns = 0;
+  bool tensor_known = false;
+  for (const KernelRow& row : run.kernels().kernels) {
+    if (!mine(row) || row.work_class != "compute") continue;
+    compute_ns += row.total_ns;
+    compute_count += row.count;
+    if (row.type == "AI_CPU") ai_cpu_ns += row.total_ns;
+    if (row.tensor_cores.has_value()) {
+      tensor_known = true;
+      if (*row.tensor_cores) tensor_ns += row.total_ns;
+    }
+    if (row.kind == "gemm" || row.kind == "convolution" || row.kind == "attention" ||
+        row.tensor_cores.value_or(false))
+      matrix_ns += row.total_ns;
+  }
+  if (compute_count > 0 && steps > 0) {
+    facts.kernels = static_cast<double>(compute_count) / static_cast<double>(steps);
+    facts.mean_kernel_ns = compute_ns / compute_count;
+    facts.ai_cpu_ns = ai_cpu_ns / steps;
+    if (tensor_known && compute_ns > 0) {
+      facts.tensor_core_share = static_cast<double>(tensor_ns) / static_cast<double>(compute_ns);
+      facts.tensor_core_eligible = static_cast<double>(matrix_ns) / static_cast<double>(compute_ns);
+    }
+  }
+  int64_t pageable_ns = 0;
+  for (const CopyRow& row : run.kernels().copies) {
+    if (mine(row) && row.kind.find("Pageable") != std::string_view::npos) pageable_ns += row.total_ns;
+  }
+  if (steps > 0) facts.pageable_copy_ns = pageable_ns / steps;
+}
+
+void take_memory(RunAnalyses& run, const RankId& rank, RankFacts& facts) {
+  const MemoryRow* largest = nullptr;
+  for (const MemoryRow& row : run.memory().overview) {
+    if (row.rank != rank.rank || row.window != rank.window || row.peak_bytes == kNull) continue;
+    // Device pools count before the host's.
+    const auto weight = [](const MemoryRow& pool) {
+      return std::pair(pool.device != kNull && pool.device >= 0, pool.peak_bytes);
+    };
+    if (largest == nullptr || weight(row) > weight(*largest)) largest = &row;
+  }
+  if (largest == nullptr) return;
+  facts.peak_allocated_bytes = largest->peak_bytes;
+  facts.peak_reserved_bytes = largest->peak_reserved_bytes;
+  facts.device_memory_bytes = largest->capacity_bytes;
+  if (largest->leak_suspected && largest->growth_bytes_per_step != kNull) {
+    facts.leak_bytes_per_step = largest->growth_bytes_per_step;
+    facts.leak_share_of_steps = 1;
+  }
+}
+
+void take_names(const StoreReader& store, size_t rank, RankFacts& facts) {
+  for_each_row<2>(store, Table::kTotalsByName, rank, {"name", "count"}, [&](const auto& row) {
+    const std::string_view name = store.string(row[0]);
+    if (name == "DataParallel.forward") facts.data_parallel_module = true;
+    if (name.find("aclopCompileAndExecute") != std::string_view::npos)
+      facts.compiled_on_the_fly += row[1];
+  });
+}
+
+// What a rank needs of a step by itself: without communication, in which it waits for the others.
+int64_t own_ns(const RankFacts& rank) { return rank.step_ns - rank.exposed_communication_ns; }
+
+void compare(Facts& facts) {
+  if (facts.ranks.size() < 2) return;
+  const RankFacts* slowest = nullptr;
+  std::vector<int64_t> all;
+  for (const RankFacts& rank : facts.ranks) {
+    if (rank.step_ns == kNull) continue;
+    all.push_back(own_ns(rank));
+    if (slowest == nullptr || own_ns(rank) > own_ns(*slowest)) slowest = &rank;
+  }
+  if (slowest == nullptr || all.size() < 2) return;
+  std::sort(all.begin(), all.end());
+  all.pop_back();
+  const int64_t others = all[all.size() / 2];
+  if (facts.share(own_ns(*slowest) - others) <= kSlowRankShare) return;
+  facts.slow_rank = slowest->rank;
+  facts.slow_rank_own_ns = own_ns(*slowest);
+  facts.other_ranks_own_ns = others;
+}
+
+void take_communication(RunAnalyses& run, int64_t steps, Facts& facts) {
+  if (steps <= 0) return;
+  for (const LateRankRow& row : run.communication().late_ranks) {
+    if (!row.late || row.recorded || row.waiting_ranks <= 0) continue;
+    const int64_t wait_ns = row.wait_ns / row.waiting_ranks / steps;
+    if (wait_ns > facts.late_peer_wait_ns) {
+      facts.late_peer = row.rank;
+      facts.late_peer_wait_ns = wait_ns;
+    }
+  }
+  for (const CommunicationMatrixRow& row : run.communication().matrix) {
+    if (!row.slow) continue;
+    facts.slow_links.push_back({row.src_rank, row.dst_rank,
+                                std::string(row.link.empty() ? row.transport : row.link),
+                                row.bandwidth, row.mean_bandwidth, row.time_ns / steps});
+  }
+}
+
+void take_pipeline(RunAnalyses& run, Facts& facts) {
+  for (const PipelineRow& row : run.pipeline().verdicts) {
+    if (facts.data_verdict.empty() && row.slow_stage != "none") facts.data_verdict = row.slow_stage;
+    if (row.host_batches != kNull && row.host_batches > 0 && row.host_empty != kNull)
+      facts.empty_queue_share =
+          static_cast<double>(row.host_empty) / static_cast<double>(row.host_batches);
+    if (!std::isnan(row.wait_share)) {
+      for (RankFacts& rank : facts.ranks) {
+        if (rank.rank != row.rank || rank.step_ns == kNull) continue;
+        rank.input_wait_ns =
+            std::max(rank.input_wait_ns,
+                     static_cast<int64_t>(row.wait_share * static_cast<double>(rank.step_ns)));
+      }
+    }
+  }
+  for (const PipelineStageRow& stage : run.pipeline().stages) {
+    if (!stage.is_bottleneck) continue;
+    StageFacts fact;
+    fact.name = stage.stage;
+    fact.type = stage.op_type;
+    fact.queue_share = stage.usage;
+    facts.bottleneck_stages.push_back(std::move(fact));
+  }
+  for (const CpuRow& row : run.cpu()) {
+    if (row.scope == "machine" && !std::isnan(row.busy)) facts.cpu_busy_share = row.busy;
+  }
+}
+
+}  // namespace
+
+Facts collect_facts(RunAnalyses& run) {
+  Facts facts;
+  const StoreReader& store = run.store();
+  int64_t most_steps = 0;
+  std::map<std::pair<int64_t, int64_t>, const RankComparisonRow*> compared;
+  for (const RankComparisonRow& row : run.rank_comparison()) compared[{row.rank, row.window}] = &row;
+  for (const RankId& rank : run.ranks()) {
+    RankFacts one;
+    one.rank = rank.rank;
+    const std::string_view kind = text_at(store, Table::kRanks, "device_kind", rank.position);
+    one.is_nvidia = kind.find("NVIDIA") != std::string_view::npos;
+    one.is_ascend = kind.find("Ascend") != std::string_view::npos;
+    take_budget(budget_of_rank(rank, run.step_budget()), one);
+    const std::span<const StepRow> steps = run.steps(rank.position);
+    take_step_lengths(steps, one);
+    const auto count = static_cast<int64_t>(steps.size());
+    most_steps = std::max(most_steps, count);
+    take_device_work(run, rank, count, one);
+    take_memory(run, rank, one);
+    take_names(store, rank.position, one);
+    if (const auto found = compared.find({rank.rank, rank.window}); found != compared.end() && count > 0)
+      one.communication_wait_ns = std::min(found->second->communication_wait_ns / count,
+                                           one.exposed_communication_ns);
+    facts.ranks.push_back(std::move(one));
+  }
+  compare(facts);
+  take_communication(run, most_steps, facts);
+  take_pipeline(run, facts);
+  return facts;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,49 @@
+#include "analyses/memory/allocation_places.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::string_view kModule = "nn.Module: ";
+constexpr int kMostLevels = 1024;
+
+// "" when the name says nothing about the part of the step.
+std::string_view category_of(std::string_view name) {
+  if (name.starts_with("Optimizer.")) return "optimizer";
+  if (name.starts_with("autograd::engine::")) return "backward";
+  if (name.starts_with("enumerate(Data")) return "data";
+  if (name.starts_with("c10d::") || name.starts_with("nccl:") || name.starts_with("gloo:"))
+    return "communication";
+  return "";
+}
+
+}  // namespace
+
+AllocationPlaces::AllocationPlaces(const StoreReader& store, size_t rank)
+    : store_(store),
+      parents_(store.column(Table::kSlices, "parent", rank)),
+      names_(store.column(Table::kSlices, "name", rank)) {}
+
+const AllocationPlace& AllocationPlaces::at(int64_t slice, int64_t name) {
+  if (slice == kNull) return name == kNull ? outside_ : operator_;
+  const auto [place, is_new] = known_.try_emplace(slice);
+  if (!is_new) return place->second;
+  AllocationPlace& result = place->second;
+  int64_t row = slice;
+  for (int level = 0; level < kMostLevels && row >= 0 && static_cast<uint64_t>(row) < names_.rows();
+       ++level) {
+    const std::string_view text = store_.string(names_.at(static_cast<uint64_t>(row)));
+    // The outermost word wins: an optimizer may call operators with names of their own.
+    if (const std::string_view category = category_of(text); !category.empty())
+      result.category = category;
+    if (text.starts_with(kModule)) {
+      const std::string inner = result.module;
+      result.module = text.substr(kModule.size());
+      if (!inner.empty()) result.module += "/" + inner;
+    }
+    row = parents_.at(static_cast<uint64_t>(row));
+  }
+  if (result.category.empty()) result.category = "forward";
+  return result;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,103 @@
+#include "analyses/operators/device_properties.h"
+
+#include <charconv>
+
+#include <nlohmann/json.hpp>
+
+#include "analyses/common/rank_rows.h"
+
+namespace stepscope {
+namespace {
+
+using Json = nlohmann::json;
+
+// A number, or a number in quotes as Ascend's files have it; 0 when it is neither.
+double number_of(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end()) return 0;
+  if (found->is_number()) return found->get<double>();
+  if (!found->is_string()) return 0;
+  const auto& text = found->get_ref<const std::string&>();
+  double value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+int64_t whole_number_of(const Json& object, const char* name) {
+  const double value = number_of(object, name);
+  return value > 0 && value < 1e9 ? static_cast<int64_t>(value) : 0;
+}
+
+// Kineto: {"deviceProperties": [{"id": 0, "name": "NVIDIA H200", "numSms": 132, ...}]}
+void add_cuda_devices(const Json& versions, std::vector<DeviceProperties>& devices) {
+  const auto found = versions.find("deviceProperties");
+  if (found == versions.end() || !found->is_array()) return;
+  for (const Json& entry : *found) {
+    if (!entry.is_object()) continue;
+    DeviceProperties device;
+    device.device = whole_number_of(entry, "id");
+    if (const auto name = entry.find("name"); name != entry.end() && name->is_string())
+      device.name = name->get<std::string>();
+    device.multiprocessors = whole_number_of(entry, "numSms");
+    devices.push_back(std::move(device));
+  }
+}
+
+// Recordings of our own: {"metadata": {"device": {"id": 0, "name": ..., "multiprocessors": 132}}}
+void add_recorded_device(const Json& versions, std::vector<DeviceProperties>& devices) {
+  const auto metadata = versions.find("metadata");
+  if (metadata == versions.end() || !metadata->is_object()) return;
+  const auto found = metadata->find("device");
+  if (found == metadata->end() || !found->is_object()) return;
+  DeviceProperties device;
+  device.device = whole_number_of(*found, "id");
+  if (const auto name = found->find("name"); name != found->end() && name->is_string())
+    device.name = name->get<std::string>();
+  device.multiprocessors = whole_number_of(*found, "multiprocessors");
+  devices.push_back(std::move(device));
+}
+
+// Ascend: {"info.json.0": {"DeviceInfo": [{"id": 0, "ai_core_num": 32, "aic_frequency": "1000"}]}}
+void add_ascend_devices(const Json& versions, std::vector<DeviceProperties>& devices) {
+  for (const auto& [key, info] : versions.items()) {
+    if (!key.starts_with("info.json") || !info.is_object()) continue;
+    const auto found = info.find("DeviceInfo");
+    if (found == info.end() || !found->is_array()) continue;
+    for (const Json& entry : *found) {
+      if (!entry.is_object()) continue;
+      DeviceProperties device;
+      device.device = whole_number_of(entry, "id");
+      device.ai_cores = whole_number_of(entry, "ai_core_num");
+      device.ai_core_hz = number_of(entry, "aic_frequency") * 1e6;
+      devices.push_back(std::move(device));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<DeviceProperties> device_properties(const StoreReader& store, size_t rank) {
+  std::vector<DeviceProperties> devices;
+  const std::string_view text = text_at(store, Table::kRanks, "versions", rank);
+  const Json versions = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (versions.is_object()) {
+    add_cuda_devices(versions, devices);
+    add_recorded_device(versions, devices);
+    add_ascend_devices(versions, devices);
+  }
+  const std::string_view name = text_at(store, Table::kRanks, "device_name", rank);
+  if (devices.empty()) devices.emplace_back();
+  for (DeviceProperties& device : devices) {
+    if (device.name.empty()) device.name = name;
+  }
+  return devices;
+}
+
+const DeviceProperties* find_device(const std::vector<DeviceProperties>& devices, int64_t device) {
+  for (const DeviceProperties& entry : devices) {
+    if (entry.device == device) return &entry;
+  }
+  return devices.size() == 1 ? &devices[0] : nullptr;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,215 @@
+#include "analyses/pipeline/pipeline.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "analyses/common/bounded_math.h"
+#include "analyses/pipeline/bottleneck.h"
+#include "analyses/pipeline/verdict.h"
+
+namespace stepscope {
+namespace {
+
+// MindSpore's own analysis of a pipeline never blames these, which do no work of their own.
+constexpr std::array<std::string_view, 9> kIdleTypes = {
+    "Barrier", "Concat", "EpochCtrl", "Rename", "Repeat", "Shuffle", "Skip", "Take", "Zip"};
+constexpr double kLowLeafUsage = 0.5;
+constexpr double kUsageGap = 0.5;
+constexpr double kStarvedDeviceQueue = 0.6;
+
+std::string_view plain_type(std::string_view op_type) {
+  if (op_type.ends_with("Op")) op_type.remove_suffix(2);
+  return op_type;
+}
+
+std::string list_text(const std::vector<int64_t>& ids) {
+  std::string text = "[";
+  for (const int64_t id : ids) text += (text.size() > 1 ? ", " : "") + std::to_string(id);
+  return text + "]";
+}
+
+std::vector<QueueNode> nodes_of(const PipelineStages& stages) {
+  std::map<int64_t, size_t> place;
+  for (size_t i = 0; i < stages.operators; ++i) place[stages.stages[i].op_id] = i;
+  std::vector<QueueNode> nodes;
+  for (size_t i = 0; i < stages.operators; ++i) {
+    const Stage& stage = stages.stages[i];
+    QueueNode node;
+    const double usage = stage.queue.usage();
+    node.has_queue = !std::isnan(usage);
+    node.usage = node.has_queue ? usage : 0;
+    for (const int64_t input : stage.inputs) {
+      const auto known = place.find(input);
+      if (known != place.end()) node.children.push_back(known->second);
+    }
+    nodes.push_back(std::move(node));
+  }
+  return nodes;
+}
+
+void advise(std::string& advice, std::string_view what) {
+  if (what.empty()) return;
+  if (!advice.empty()) advice += "; ";
+  advice += what;
+}
+
+// The rules of MindSpore's offline analysis (minddata_pipeline_summary), beside MindInsight's.
+std::string queue_advice(const PipelineStages& stages, const std::vector<QueueNode>& nodes,
+                         size_t i) {
+  const std::string_view type = plain_type(stages.stages[i].op_type);
+  const QueueNode& node = nodes[i];
+  std::string advice;
+  if (type == "DeviceQueue" || type == "DataQueue") {
+    for (const size_t child : node.children) {
+      const QueueUse& queue = stages.stages[child].queue;
+      if (static_cast<double>(queue.empty) >
+          kStarvedDeviceQueue * static_cast<double>(queue.samples)) {
+        advise(advice, "its input is mostly empty: the host cannot keep up with the device");
+      }
+    }
+    return advice;
+  }
+  if (type == "Batch" || std::ranges::find(kIdleTypes, type) != kIdleTypes.end()) return advice;
+  if (node.children.empty() && node.has_queue && node.usage < kLowLeafUsage)
+    advise(advice, "its queue is mostly empty: raise num_parallel_workers");
+  for (const size_t child : node.children) {
+    if (nodes[child].usage - node.usage > kUsageGap) {
+      advise(advice, "it is slower than " + stages.stages[child].name +
+                         ": raise num_parallel_workers or prefetch_size");
+    }
+  }
+  return advice;
+}
+
+PipelineStageRow stage_row(const RankId& rank, const Stage& stage) {
+  PipelineStageRow row;
+  row.rank = rank.rank;
+  row.window = rank.window;
+  row.stage = stage.name;
+  row.role = stage_role_name(stage.role);
+  row.op_id = stage.op_id;
+  row.op_type = stage.op_type;
+  row.workers = stage.workers;
+  row.parent_id = stage.parent;
+  row.children = list_text(stage.inputs);
+  row.capacity = stage.queue.capacity;
+  row.samples = stage.queue.samples;
+  row.size_sum = stage.queue.size_sum;
+  row.mean_size = stage.queue.mean();
+  row.usage = stage.queue.usage();
+  row.empty_samples = stage.queue.empty;
+  row.full_samples = stage.queue.full;
+  return row;
+}
+
+void add_time(int64_t& sum, int64_t time_ns) {
+  if (time_ns == kNull) return;
+  sum = bounded_plus(sum == kNull ? 0 : sum, time_ns);
+}
+
+std::vector<PipelineStageRow> stage_rows(const RankId& rank, const PipelineStages& stages,
+                                         const std::vector<QueueNode>& nodes,
+                                         const std::vector<size_t>& slow,
+                                         const std::vector<CpuRow>& cpu) {
+  std::vector<PipelineStageRow> rows;
+  for (size_t i = 0; i < stages.stages.size(); ++i) {
+    const Stage& stage = stages.stages[i];
+    PipelineStageRow row = stage_row(rank, stage);
+    if (i < stages.operators) {
+      row.is_bottleneck = std::ranges::find(slow, i) != slow.end();
+      if (row.is_bottleneck)
+        advise(row.advice, suggestion_for(stage.op_type, stage.inputs.empty()));
+      else
+        advise(row.advice, queue_advice(stages, nodes, i));
+      for (const CpuRow& use : cpu) {
+        if (use.scope != cpu_scope_name(CpuScope::kOperator)) continue;
+        if (use.id == kNull ? use.name != stage.name : use.id != stage.op_id) continue;
+        row.cpu = use.busy;
+        row.cpu_per_worker = stage.workers == kNull || stage.workers < 1
+                                 ? PipelineRow::kNone
+                                 : use.busy / static_cast<double>(stage.workers);
+        advise(row.advice, use.advice);
+      }
+    }
+    rows.push_back(std::move(row));
+  }
+  for (const Batch& batch : stages.batches) {
+    PipelineStageRow& row = rows[batch.stage];
+    ++row.batches;
+    add_time(row.fetch_ns, batch.fetch_ns);
+    add_time(row.push_ns, batch.push_ns);
+  }
+  return rows;
+}
+
+std::vector<PipelineStepRow> step_rows(const RankId& rank, const PipelineStages& stages) {
+  std::map<int64_t, PipelineStepRow> steps;
+  const size_t host = host_queue_of(stages);
+  const size_t data = stages.find(StageRole::kDataQueue);
+  const size_t waits = wait_stage_of(stages);
+  if (stages.batches_have_steps) {
+    // Steps without a batch are rows too: their wait is 0.
+    for (const StepTime& step : stages.steps.all()) {
+      PipelineStepRow& row = steps[step.step];
+      add_time(row.step_ns, step.end_ns - step.start_ns);
+      if (waits < stages.stages.size()) row.wait_ns = 0;
+    }
+  }
+  for (const Batch& batch : stages.batches) {
+    if (batch.step == kNull) continue;
+    PipelineStepRow& row = steps[batch.step];
+    ++row.batches;
+    if (batch.stage == host && batch.size == 0) ++row.host_empty;
+    if (batch.stage == host && batch.size != kNull && batch.size == batch.capacity) ++row.host_full;
+    if (batch.stage == data && batch.size == 0) ++row.data_empty;
+    if (batch.stage == waits) add_time(row.wait_ns, batch.fetch_ns);
+  }
+  std::vector<PipelineStepRow> rows;
+  for (auto& [number, row] : steps) {
+    row.rank = rank.rank;
+    row.window = rank.window;
+    row.step = number;
+    if (row.wait_ns != kNull && row.step_ns != kNull && row.step_ns > 0)
+      row.wait_share = static_cast<double>(row.wait_ns) / static_cast<double>(row.step_ns);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace
+
+void PipelineResult::append(PipelineResult&& other) {
+  const auto move_to = [](auto& to, auto& from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  };
+  move_to(verdicts, other.verdicts);
+  move_to(stages, other.stages);
+  move_to(batches, other.batches);
+  move_to(steps, other.steps);
+}
+
+PipelineResult pipeline(const RankId& rank, const PipelineStages& stages,
+                        const std::vector<CpuRow>& cpu) {
+  PipelineResult result;
+  if (stages.stages.empty()) return result;
+  const std::vector<QueueNode> nodes = nodes_of(stages);
+  // Without a sample nothing can be said of any queue.
+  const bool sampled = std::any_of(stages.stages.begin(),
+                                   stages.stages.begin() + static_cast<ptrdiff_t>(stages.operators),
+                                   [](const Stage& stage) { return stage.queue.samples > 0; });
+  const auto slow = sampled ? bottleneck_operators(nodes) : std::vector<size_t>();
+  result.stages = stage_rows(rank, stages, nodes, slow, cpu);
+  result.steps = step_rows(rank, stages);
+  for (const Batch& batch : stages.batches)
+    result.batches.push_back({rank.rank, rank.window, stages.stages[batch.stage].name, batch});
+  PipelineRow verdict;
+  verdict.rank = rank.rank;
+  verdict.window = rank.window;
+  judge(stages, slow, verdict);
+  result.verdicts.push_back(std::move(verdict));
+  return result;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,176 @@
+#include "analyses/pipeline/pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include "analyses/pipeline/bottleneck.h"
+#include "tests/support/made_run.h"
+#include "tests/support/rank_making.h"
+
+namespace stepscope {
+namespace {
+
+using testing::MadeRun;
+using Places = std::vector<size_t>;
+
+QueueNode node(double usage, std::vector<size_t> children = {}) {
+  return {usage, true, std::move(children)};
+}
+QueueNode root(std::vector<size_t> children) { return {0, false, std::move(children)}; }
+
+TEST(PipelineBottleneck, FullInputAndEmptyOutput) {
+  // root <- 1 <- 2 <- {3, 4}
+  const std::vector<QueueNode> nodes = {root({1}), node(0.15, {2}), node(0.94, {3, 4}), node(0.3),
+                                        node(0.3)};
+  EXPECT_EQ(bottleneck_operators(nodes, {0.8, 0.2}), Places{1});
+  EXPECT_EQ(bottleneck_operators(nodes, {0.8, 0.6}), (Places{1, 3, 4})) << "low leaves come last";
+}
+
+TEST(PipelineBottleneck, AllHighMeansTheRoot) {
+  EXPECT_EQ(bottleneck_operators({root({1}), node(0.94, {2}), node(0.9)}), Places{0});
+  EXPECT_EQ(bottleneck_operators({node(0.9, {1}), node(0.94, {2}), node(0.9)}), Places{})
+      << "the root's own queue is full: the training is slow";
+  EXPECT_EQ(bottleneck_operators({node(0.1, {1}), node(0.94, {2}), node(0.9)}), Places{0});
+}
+
+TEST(PipelineBottleneck, DifferencesOfATenthDoNotCount) {
+  EXPECT_EQ(bottleneck_operators({root({1}), node(0.5, {2}), node(0.6)}), Places{});
+  EXPECT_EQ(bottleneck_operators({root({1}), node(0.5, {2}), node(0.61)}), Places{1});
+  EXPECT_EQ(bottleneck_operators({}), Places{});
+  EXPECT_EQ(bottleneck_operators({root({})}), Places{});
+  EXPECT_EQ(bottleneck_operators({node(0.2)}), Places{0}) << "a single stage that is starved";
+}
+
+TEST(PipelineBottleneck, SuggestionsFollowTheType) {
+  EXPECT_NE(suggestion_for("GeneratorOp", true).find("MindRecordDataset"), std::string_view::npos);
+  EXPECT_NE(suggestion_for("Map", false).find("num_parallel_workers"), std::string_view::npos);
+  EXPECT_NE(suggestion_for("BatchOp", false).find("prefetch_size"), std::string_view::npos);
+  EXPECT_NE(suggestion_for("TFReader", true).find("dataset"), std::string_view::npos);
+}
+
+struct Sizes {
+  int64_t size;
+  int64_t capacity;
+  int64_t fetch_ns;
+};
+
+void add_batches(RankBuilder& rank, std::string_view stage, const std::vector<Sizes>& batches,
+                 int64_t interval_ns = 1000) {
+  int64_t number = 0;
+  for (const Sizes& batch : batches) {
+    QueueRecord record;
+    record.stage = rank.strings.intern(stage);
+    record.batch = ++number;
+    record.ts_ns = number * interval_ns;
+    record.size = batch.size;
+    record.capacity = batch.capacity;
+    record.fetch_ns = batch.fetch_ns;
+    rank.queues.push_back(record);
+  }
+}
+
+void add_step(RankBuilder& rank, int64_t number, int64_t ts_ns, int64_t dur_ns) {
+  StepRecord step;
+  step.step = number;
+  step.ts_ns = ts_ns;
+  step.dur_ns = dur_ns;
+  rank.steps.push_back(step);
+}
+
+TEST(Pipeline, TransferWhenOnlyTheDeviceStarves) {
+  MadeRun run;
+  add_batches(run.rank, "device_queue", {{8, 8, 0}, {8, 8, 0}, {7, 8, 0}, {8, 8, 0}});
+  add_batches(run.rank, "GetNext",
+              {{0, kNull, 900}, {0, kNull, 900}, {0, kNull, 900}, {1, kNull, 5}});
+  const PipelineResult& result = run.analyses().pipeline();
+  ASSERT_EQ(result.verdicts.size(), 1u);
+  const PipelineRow& row = result.verdicts[0];
+  EXPECT_EQ(row.host_batches, 4);
+  EXPECT_EQ(row.host_full, 3);
+  EXPECT_EQ(row.data_empty, 3);
+  EXPECT_EQ(row.data_process, "normal");
+  EXPECT_EQ(row.data_transmission, "warning");
+  EXPECT_EQ(row.get_next, "normal");
+  EXPECT_EQ(row.fpbp, std::nullopt);
+  EXPECT_EQ(row.slow_stage, "transfer");
+  EXPECT_EQ(row.wait_source, "GetNext");
+  EXPECT_EQ(row.wait_ns, 2705);
+  EXPECT_EQ(row.step_ns, 3005);  // 1000 to 4005
+  EXPECT_EQ(row.input_bound, "highly");
+  ASSERT_EQ(result.steps.size(), 4u);
+  EXPECT_EQ(result.steps[0].data_empty, 1);
+  EXPECT_EQ(result.steps[0].host_full, 1);
+  EXPECT_EQ(result.steps[2].host_full, 0);
+}
+
+TEST(Pipeline, NothingIsBlamedWhenTheTrainingDoesNotWait) {
+  MadeRun run;
+  // MindInsight would blame the transfer for the one empty batch.
+  add_batches(run.rank, "device_queue", {{8, 8, 0}, {8, 8, 0}, {8, 8, 0}, {8, 8, 0}});
+  add_batches(run.rank, "GetNext", {{0, kNull, 9}, {3, kNull, 1}, {3, kNull, 1}, {3, kNull, 1}});
+  const PipelineRow& row = run.analyses().pipeline().verdicts.at(0);
+  EXPECT_EQ(row.data_transmission, "warning");
+  EXPECT_EQ(row.slow_stage, "none");
+  EXPECT_EQ(row.bottleneck, "training");
+  EXPECT_EQ(row.input_bound, "not");
+}
+
+TEST(Pipeline, FetchWhenBatchesAreThereButSlowToGet) {
+  MadeRun run;
+  add_batches(run.rank, "GetNext", {{2, kNull, 500}, {3, kNull, 500}, {3, kNull, 500}});
+  const PipelineRow& row = run.analyses().pipeline().verdicts.at(0);
+  EXPECT_EQ(row.slow_stage, "fetch");
+  EXPECT_EQ(row.data_process, std::nullopt) << "MindInsight says nothing without a host queue";
+}
+
+TEST(Pipeline, LoaderRangesAreWaitsOfTheirSteps) {
+  MadeRun run;
+  RankBuilder& rank = run.rank;
+  const TrackId thread = testing::host_track(rank, "python");
+  const TrackId stream = testing::device_track(rank, 0, 7);
+  const char* next = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
+  rank.add_slice(thread, testing::slice_of(rank, "train", 0, 3000));
+  rank.add_slice(thread, testing::slice_of(rank, next, 100, 300));
+  rank.add_slice(thread, testing::slice_of(rank, "enumerate(DataPipe)#Mapper", 150, 50));  // inside
+  rank.add_slice(thread, testing::slice_of(rank, next, 1100, 100));
+  rank.add_slice(stream, testing::slice_of(rank, next, 1150, 100));  // the device's copy
+  SliceRecord impossible = testing::slice_of(rank, next, 2100, -5);
+  rank.add_slice(thread, impossible);
+  add_step(rank, 7, 0, 1000);
+  add_step(rank, 8, 1000, 1000);
+  add_step(rank, 9, 2000, 1000);
+  const PipelineResult& result = run.analyses().pipeline();
+  const PipelineRow& row = result.verdicts.at(0);
+  EXPECT_EQ(row.wait_source, "_MultiProcessingDataLoaderIter");
+  EXPECT_EQ(row.waits, 2);
+  EXPECT_EQ(row.wait_ns, 400);
+  EXPECT_EQ(row.step_ns, 3000);
+  EXPECT_EQ(row.slow_stage, "process");
+  EXPECT_EQ(row.input_bound, "moderately");
+  ASSERT_EQ(result.steps.size(), 3u);
+  EXPECT_EQ(result.steps[0].step, 7);
+  EXPECT_EQ(result.steps[0].wait_ns, 300);
+  EXPECT_DOUBLE_EQ(result.steps[0].wait_share, 0.3);
+  EXPECT_EQ(result.steps[2].wait_ns, 0);
+  EXPECT_EQ(result.batches.size(), 2u);
+}
+
+TEST(Pipeline, ARunWithoutDataPipelineSaysWhatToRecord) {
+  MadeRun run;
+  add_step(run.rank, 1, 0, 10);
+  EXPECT_TRUE(run.analyses().pipeline().verdicts.empty());
+  const auto reasons = run.analyses().reasons("pipeline");
+  ASSERT_EQ(reasons.size(), 1u);
+  EXPECT_NE(reasons[0].why.find("data_process"), std::string::npos);
+}
+
+TEST(Pipeline, QueuesWithoutCapacityOrSizeDoNotDivideByZero) {
+  MadeRun run;
+  add_batches(run.rank, "dataset_iterator", {{kNull, 0, kNull}, {0, 0, kNull}, {-3, 4, 1}});
+  const PipelineResult& result = run.analyses().pipeline();
+  EXPECT_EQ(result.stages.at(0).samples, 1);
+  EXPECT_EQ(result.stages.at(0).capacity, 4);
+  EXPECT_EQ(result.verdicts.at(0).slow_stage, "none") << "1 ns of waiting in 2000";
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,23 @@
+// Data preparation and processor use over all ranks of a run.
+#ifndef STEPSCOPE_ANALYSES_PIPELINE_RUN_PIPELINE_H_
+#define STEPSCOPE_ANALYSES_PIPELINE_RUN_PIPELINE_H_
+
+#include <vector>
+
+#include "analyses/common/rank_rows.h"
+#include "analyses/common/reason.h"
+#include "analyses/cpu/cpu.h"
+#include "analyses/pipeline/pipeline.h"
+
+namespace stepscope {
+
+// `cpu` are the rows of cpu_rows() of all ranks.
+PipelineResult run_pipeline(const StoreReader& store, const std::vector<RankId>& ranks,
+                            const std::vector<CpuRow>& cpu, unsigned threads);
+
+// Why tables of this result are empty.
+std::vector<Reason> pipeline_reasons(const PipelineResult& found);
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_ANALYSES_PIPELINE_RUN_PIPELINE_H_

@@ -1,0 +1,77 @@
+// The stages of a rank's data pipeline, each with the queue that it fills, and the batches that
+// went through: from MindSpore's minddata files, MindInsight folders, torch's DataLoader ranges and
+// our own recordings.
+#ifndef STEPSCOPE_ANALYSES_PIPELINE_STAGES_H_
+#define STEPSCOPE_ANALYSES_PIPELINE_STAGES_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyses/common/step_times.h"
+#include "store/store_reader.h"
+
+namespace stepscope {
+
+enum class StageRole : uint8_t {
+  kOperator,   // of the data processing pipeline
+  kHostQueue,  // between data processing and the transfer, or the training where there is none
+  kDataQueue,  // on the device; GetNext takes from it
+  kLoader,     // ranges in which the training waits for its batch (torch)
+  kQueue,      // a queue that the input does not say more about
+};
+std::string_view stage_role_name(StageRole role);
+
+struct QueueUse {
+  int64_t capacity = kNull;  // the last one given
+  int64_t samples = 0;
+  int64_t size_sum = 0;
+  int64_t empty = 0;
+  int64_t full = 0;
+
+  void add(int64_t size, int64_t of_capacity);
+  double mean() const;   // NaN without samples
+  double usage() const;  // mean over capacity; NaN without a capacity
+};
+
+struct Stage {
+  std::string name;
+  StageRole role = StageRole::kQueue;
+  int64_t op_id = kNull;
+  std::string_view op_type;
+  int64_t workers = kNull;
+  int64_t parent = kNull;       // op_id of the operator that takes from it
+  std::vector<int64_t> inputs;  // op_ids of those that it takes from
+  QueueUse queue;
+};
+
+// A batch that was taken from, or put into, a stage's queue.
+struct Batch {
+  size_t stage = 0;
+  int64_t number = kNull;
+  int64_t step = kNull;
+  int64_t ts_ns = 0;
+  int64_t size = kNull;
+  int64_t capacity = kNull;
+  int64_t push_ns = kNull;
+  int64_t fetch_ns = kNull;
+  int64_t total_ns = kNull;
+};
+
+struct PipelineStages {
+  std::vector<Stage> stages;   // the operators first, the root of the tree in front
+  size_t operators = 0;        // how many of them are operators
+  std::vector<Batch> batches;  // by stage, then by number
+  StepTimes steps;
+  bool batches_have_steps = false;  // by time; otherwise a batch's number is its step's
+
+  // Position of the first stage of this role, stages.size() when there is none.
+  size_t find(StageRole role) const;
+};
+
+PipelineStages pipeline_stages(const StoreReader& store, size_t rank);
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_ANALYSES_PIPELINE_STAGES_H_

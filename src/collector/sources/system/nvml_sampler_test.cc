@@ -1,0 +1,151 @@
+// GPUs' figures from a stand-in for NVIDIA's management library.
+#include "collector/sources/system/nvml_sampler.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "collector/sources/system/system_source.h"
+#include "tests/support/temporary_folder.h"
+
+namespace stepscope {
+namespace {
+
+class NvmlSamplerTest : public ::testing::Test {
+ protected:
+  NvmlSamplerTest() {
+    const char* const build = std::getenv("STEPSCOPE_BINARY_DIR");
+    const std::string library =
+        std::string(build == nullptr ? "build" : build) + "/tests/libstepscope_fake_nvml.so";
+    ::setenv("STEPSCOPE_NVML", library.c_str(), 1);
+    ::setenv("FAKE_NVML_LOG", folder_.path("calls").c_str(), 1);
+    for (const char* const name : {"FAKE_NVML_FAIL", "FAKE_NVML_WAIT", "CUDA_VISIBLE_DEVICES"})
+      ::unsetenv(name);
+  }
+  ~NvmlSamplerTest() override {
+    ::unsetenv("STEPSCOPE_NVML");
+    ::unsetenv("CUDA_VISIBLE_DEVICES");
+  }
+
+  // Samples until there is a whole one, and returns the last values.
+  static std::map<std::string, double> sampled(int64_t interval_ms = 1000) {
+    NvmlSampler sampler;
+    sampler.start(interval_ms);
+    std::map<std::string, double> values;
+    for (int tries = 0; tries < 300 && values.empty(); ++tries) {
+      ::usleep(10'000);
+      for (const SystemValue& value : sampler.take()) values[value.series] = value.value;
+    }
+    sampler.stop();
+    for (const SystemValue& value : sampler.take()) values[value.series] = value.value;
+    return values;
+  }
+  std::string calls() const {
+    std::stringstream text;
+    text << std::ifstream(folder_.path("calls")).rdbuf();
+    return text.str();
+  }
+
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(NvmlSamplerTest, EveryFigureOfEveryGpu) {
+  const std::map<std::string, double> expected = {
+      {"gpu 0 utilisation %", 90},        {"gpu 1 utilisation %", 89},
+      {"gpu 0 memory utilisation %", 40}, {"gpu 1 memory utilisation %", 40},
+      {"gpu 0 SM clock MHz", 1980},       {"gpu 1 SM clock MHz", 1980},
+      {"gpu 0 memory clock MHz", 3201},   {"gpu 1 memory clock MHz", 3201},
+      {"gpu 0 power W", 350.5},           {"gpu 1 power W", 350.5},
+      {"gpu 0 memory used bytes", 600},   {"gpu 1 memory used bytes", 600},
+      {"gpu 0 temperature C", 61},        {"gpu 1 temperature C", 61},
+      {"gpu 0 throttle reasons", 0x24},   {"gpu 1 throttle reasons", 0x24}};
+  EXPECT_EQ(sampled(), expected);
+  EXPECT_EQ(calls(), "init\nshutdown\n");
+}
+
+TEST_F(NvmlSamplerTest, WhatAGpuDoesNotAnswerIsLeftOutAlone) {
+  ::setenv("FAKE_NVML_FAIL", "power", 1);
+  const auto values = sampled();
+  EXPECT_EQ(values.size(), 15u);
+  EXPECT_TRUE(values.contains("gpu 0 power W"));
+  EXPECT_FALSE(values.contains("gpu 1 power W"));
+}
+
+TEST_F(NvmlSamplerTest, OnlyGpusThatTheProgramMayUse) {
+  const struct {
+    const char* visible;
+    size_t first;  // values of the first and second GPU
+    size_t second;
+  } kTable[] = {{"1", 0, 8},      {"0,1", 8, 8},   {"GPU-aaaa", 0, 8},
+                {"1,-1,0", 0, 8}, {"0,5,1", 8, 0}, {"1,1", 0, 8},
+                {"", 0, 0},       {"-1", 0, 0},    {"nonsense", 0, 0}};
+  for (const auto& row : kTable) {
+    ::setenv("CUDA_VISIBLE_DEVICES", row.visible, 1);
+    size_t first = 0;
+    size_t second = 0;
+    NvmlSampler sampler;
+    sampler.start(1000);
+    if (row.first + row.second > 0) {
+      for (int tries = 0; tries < 300 && first + second < row.first + row.second; ++tries) {
+        ::usleep(10'000);
+        for (const SystemValue& value : sampler.take())
+          ++(value.series.starts_with("gpu 0") ? first : second);
+      }
+    }
+    sampler.stop();
+    for (const SystemValue& value : sampler.take())
+      ++(value.series.starts_with("gpu 0") ? first : second);
+    EXPECT_EQ(first, row.first) << row.visible;
+    EXPECT_EQ(second, row.second) << row.visible;
+  }
+}
+
+TEST_F(NvmlSamplerTest, WithoutNvmlOrADriverThereIsNothing) {
+  for (const char* const failure : {"init", "count"}) {
+    ::setenv("FAKE_NVML_FAIL", failure, 1);
+    NvmlSampler sampler;
+    sampler.start(1000);
+    sampler.stop();
+    EXPECT_TRUE(sampler.take().empty()) << failure;
+  }
+  ::setenv("STEPSCOPE_NVML", "/nowhere/libnvidia-ml.so.1", 1);
+  NvmlSampler sampler;
+  sampler.start(1000);
+  sampler.stop();
+  EXPECT_TRUE(sampler.take().empty());
+}
+
+TEST_F(NvmlSamplerTest, AGpuThatHangsIsLeftBehind) {
+  ::setenv("FAKE_NVML_WAIT", "500", 1);
+  NvmlSampler sampler;
+  sampler.start(1000);
+  sampler.stop(20);
+  EXPECT_TRUE(sampler.take().size() < 16);
+  sampler.stop(10'000);  // for its end: the next test has the library for itself
+  EXPECT_EQ(calls(), "init\nshutdown\n");
+}
+
+TEST_F(NvmlSamplerTest, TheSystemSourceHandsThemOver) {
+  SystemSource source({100, "/proc", 0});
+  ASSERT_TRUE(source.start().ok());
+  bool seen = false;
+  for (int tries = 0; tries < 300 && !seen; ++tries) {
+    ::usleep(10'000);
+    ChunkBuilder chunk;
+    NameTable names;
+    SourceOutput output{chunk, names};
+    source.collect(output);
+    names.visit_from(0, [&](uint32_t, std::string_view text) { seen |= text == "gpu 1 power W"; });
+  }
+  source.stop();
+  EXPECT_TRUE(seen);
+}
+
+}  // namespace
+}  // namespace stepscope

@@ -1,0 +1,190 @@
+// The server's API, version 1 (docs/api.md), with types. Requests never leave the server that sent
+// the page.
+
+export class ApiError extends Error {
+  constructor(readonly code: string, message: string, readonly remedy: string) {
+    super(message)
+  }
+}
+
+const root = new URL('./api/v1/', document.baseURI).href
+
+async function fetchChecked(path: string, init?: RequestInit): Promise<Response> {
+  let response: Response
+  try {
+    response = await fetch(root + path, { credentials: 'same-origin', ...init })
+  } catch (problem) {
+    if (init?.signal?.aborted) throw problem
+    throw new ApiError('offline', 'The server does not answer.', 'Is stepscope still running?')
+  }
+  if (response.ok) return response
+  const body = await response.json().catch(() => null)
+  const error = body?.error
+  throw new ApiError(error?.code ?? String(response.status), error?.message ?? response.statusText, error?.remedy ?? '')
+}
+
+async function getJson<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return (await fetchChecked(path, { signal })).json() as Promise<T>
+}
+
+export interface RunEntry {
+  id: string
+  name: string
+  path: string
+  state: 'found' | 'importing' | 'ready' | 'failed'
+  reason: string
+  done_bytes: number
+  total_bytes: number
+  input_bytes: number
+  store_bytes: number
+  modified_ns: string
+  ranks: number
+  steps: number
+  devices: string
+  losses: number
+  suspects: number
+}
+
+export interface RankInfo {
+  position: number
+  rank: number
+  window: number
+  host: string
+  device_kind: string
+  device_name: string
+  format: string
+  first_ns: string
+  last_ns: string
+  slices: number
+  kernels: number
+  steps: number
+}
+
+export interface RunInfo {
+  ranks: RankInfo[]
+  first_ns: string
+  last_ns: string
+  slices: number
+  tables: { name: string; doc: string }[]
+}
+
+export type Cell = number | string | boolean | null
+
+export interface ColumnInfo {
+  name: string
+  unit: string
+  kind: 'integer' | 'float' | 'bool' | 'text'
+  doc: string
+}
+
+export interface ResultTable {
+  columns: ColumnInfo[]
+  rows: Cell[][]
+  total: number
+  reasons: string[]
+}
+
+export interface TableQuery {
+  rank?: number
+  step?: number
+  device?: number
+  search?: string
+  sort?: string
+  offset?: number
+  limit?: number
+}
+
+export interface Track {
+  track: number
+  position: number
+  rank: number
+  process: string
+  thread: string
+  kind: string
+  pid: string
+  tid: string
+  slices: number
+  depth: number
+  device?: number
+  stream?: number
+}
+
+export interface SearchHit {
+  slice: number
+  track: number
+  start: number
+  dur: number
+  name: string
+}
+
+export interface SliceDetails {
+  slice: Record<string, string | null>
+  kernel: Record<string, string | number | null> | null
+  op: Record<string, string | number | null> | null
+  communication: Record<string, string | number | null> | null
+  parents: { slice: number; name: string }[]
+  flows: { from: number; to: number; kind: string }[]
+  args: unknown
+  args_error?: string
+}
+
+export interface RangeRow {
+  name: string
+  count: number
+  total_ns: number
+  max_ns: number
+}
+
+export interface SqlResult {
+  columns: string[]
+  rows: Cell[][]
+  more: boolean
+  ms: number
+}
+
+function queryText(values: object): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined && value !== '' && value !== null) query.set(name, String(value))
+  }
+  const text = query.toString()
+  return text ? `?${text}` : ''
+}
+
+export const api = {
+  runs: () => getJson<{ runs: RunEntry[] }>('runs').then((reply) => reply.runs),
+  importRun: (run: string) => fetchChecked(`runs/${run}/import`, { method: 'POST' }),
+  run: (run: string) => getJson<RunInfo>(`runs/${run}`),
+  analysis: (run: string, table: string, query: TableQuery = {}, signal?: AbortSignal) =>
+    getJson<ResultTable>(`runs/${run}/analyses/${table}${queryText(query)}`, signal),
+  analysisCsv: (run: string, table: string) => `${root}runs/${run}/analyses/${table}?format=csv`,
+  tracks: (run: string) =>
+    getJson<{ origin_ns: string; tracks: Track[] }>(`runs/${run}/timeline/tracks`),
+  view: async (run: string, from: number, to: number, width: number, tracks: number[], signal?: AbortSignal) =>
+    (await fetchChecked(
+      `runs/${run}/timeline/view${queryText({ from: Math.floor(from), to: Math.ceil(to), width, tracks: tracks.join(',') })}`,
+      { signal },
+    )).arrayBuffer(),
+  names: (run: string, ids: number[]) =>
+    getJson<{ names: string[] }>(`runs/${run}/timeline/names?ids=${ids.join(',')}`).then((reply) => reply.names),
+  search: (run: string, q: string, limit = 2000) =>
+    getJson<{ total: number; hits: SearchHit[] }>(`runs/${run}/timeline/search${queryText({ q, limit })}`),
+  range: (run: string, from: number, to: number, tracks: number[]) =>
+    getJson<{ rows: RangeRow[]; names: number }>(
+      `runs/${run}/timeline/range${queryText({ from: Math.floor(from), to: Math.ceil(to), tracks: tracks.join(',') })}`),
+  slice: (run: string, slice: number) => getJson<SliceDetails>(`runs/${run}/slices/${slice}`),
+  sql: async (run: string, sql: string, limit = 1000) =>
+    (await fetchChecked(`runs/${run}/sql`, { method: 'POST', body: JSON.stringify({ sql, limit }) }))
+      .json() as Promise<SqlResult>,
+  schema: (run: string) => getJson<{ tables: { name: string; columns: string[] }[] }>(`runs/${run}/schema`),
+  traceLink: (run: string, position: number) => `${root}runs/${run}/trace?position=${position}`,
+}
+
+// A result table as objects by column name, for pages that know their columns.
+export function records(table: ResultTable): Record<string, Cell>[] {
+  return table.rows.map((row) => {
+    const record: Record<string, Cell> = {}
+    table.columns.forEach((column, i) => (record[column.name] = row[i] ?? null))
+    return record
+  })
+}
