@@ -66,6 +66,10 @@ Result<bool> write_communication(OutputContext& context, const Sink& sink);
 Result<bool> write_communication_matrix(OutputContext& context, const Sink& sink);
 Result<bool> write_memory_record(OutputContext& context, const Sink& sink);
 Result<bool> write_operator_memory(OutputContext& context, const Sink& sink);
+Result<bool> write_dataset(OutputContext& context, const Sink& sink);
+Result<bool> write_minddata_raw(OutputContext& context, const Sink& sink);
+Result<bool> write_minddata_summary(OutputContext& context, const Sink& sink);
+Result<bool> write_minddata_summary_json(OutputContext& context, const Sink& sink);
 // A table of the input, as it is.
 Result<bool> write_source_table(OutputContext& context, std::string_view table, const Sink& sink);
 

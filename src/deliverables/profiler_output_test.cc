@@ -298,5 +298,38 @@ TEST_F(RealOutput, MindSporeOnCpu) {
   EXPECT_EQ(ours.size(), theirs.size());
 }
 
+TEST_F(RealOutput, DataPipelineOfMindSpore) {
+  if (!analyse("mindspore_cpu/d_dataset_map")) GTEST_SKIP() << "needs ../shared/data";
+  const Csv raw = read_csv(out() + "/minddata_pipeline_raw_0.csv");
+  ASSERT_EQ(raw.rows.size(), 3u);
+  EXPECT_EQ(raw.rows[1].at("op_type"), "MapOp");
+  EXPECT_EQ(raw.rows[1].at("num_workers"), "2");
+  EXPECT_EQ(raw.rows[1].at("output_queue_length"), "16");
+  EXPECT_EQ(raw.rows[1].at("sample_interval"), "5");
+  EXPECT_EQ(raw.rows[1].at("parent_id"), "0");
+  EXPECT_EQ(raw.rows[1].at("children_id"), "[2]");
+  EXPECT_EQ(raw.rows[0].at("parent_id"), "");
+  EXPECT_TRUE(raw.rows[2].at("output_queue_size").starts_with("[16, 16, 16"));
+  const json summary = json::parse(content(out() + "/minddata_pipeline_summary_0.json"));
+  EXPECT_EQ(summary["pipeline_ops"], json({"Batch(id=0)", "Map(id=1)", "Generator(id=2)"}));
+  EXPECT_EQ(summary["parent_id"], json({-1, 0, 1}));
+  EXPECT_EQ(summary["queue_empty_freq_pct"][1], 100.0);
+  EXPECT_EQ(summary["bottleneck_warning"], json({"Map(id=1)"}));
+  EXPECT_NE(
+      content(out() + "/minddata_pipeline_summary_0.csv").find("op_names,Batch,Map,Generator"),
+      std::string::npos);
+}
+
+TEST_F(RealOutput, StatisticsOfARunOnTheHost) {
+  if (!analyse("mindspore_cpu/h_data_parallel", 1)) GTEST_SKIP() << "needs ../shared/data";
+  const Csv operators = read_csv(out() + "/op_statistic.csv");
+  ASSERT_FALSE(operators.rows.empty());
+  EXPECT_EQ(operators.rows[0].at("OP Type"), "MatMul");
+  EXPECT_EQ(operators.rows[0].at("Core Type"), "HOST_CPU");
+  EXPECT_EQ(operators.rows[0].at("Count"), "32");
+  EXPECT_EQ(operators.rows[0].at("Total Time(us)"), "216355.172");
+  EXPECT_EQ(read_csv(out() + "/step_trace_time.csv").rows.size() > 0, true);
+}
+
 }  // namespace
 }  // namespace stepscope
