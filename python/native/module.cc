@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "api/analyse.h"
 #include "api/run.h"
 #include "base/utf8.h"
 #include "python/native/arrays.h"
@@ -97,6 +98,29 @@ uint64_t write_chrome_trace(const std::shared_ptr<Run>& run, int64_t rank, const
       [&](const Progress& progress) { return run->write_chrome_trace(rank, name, progress); }));
 }
 
+// Folder, names of the files, [(name, why)] of those left out, and the reason when it failed, of
+// each rank.
+nb::list analyse(const std::vector<nb::bytes>& paths, const nb::bytes& output,
+                 const std::vector<int64_t>& steps, bool pretty, bool simplify, unsigned jobs) {
+  Names names;
+  for (const nb::bytes& path : paths) names.emplace_back(path.c_str(), path.size());
+  const AnalyseOptions options{std::string(output.c_str(), output.size()), steps, pretty, simplify,
+                               jobs};
+  const auto ranks = value_or_raise(run_interruptibly(
+      [&](Progress& progress) { return analyse_runs(names, options, progress); }));
+  nb::list out;
+  for (const AnalysedRank& rank : ranks) {
+    nb::list files;
+    for (const std::string& file : rank.files) files.append(file);
+    nb::list omitted;
+    for (const auto& [name, why] : rank.omitted)
+      omitted.append(nb::make_tuple(name, repair_utf8(why)));
+    out.append(nb::make_tuple(rank.rank, rank.window, as_path(rank.folder), files, omitted,
+                              repair_utf8(rank.error)));
+  }
+  return out;
+}
+
 std::string info_json(const std::shared_ptr<Run>& run) {
   return value_or_raise(
       run_interruptibly([&](const Progress& progress) { return run->info_json(progress); }));
@@ -125,6 +149,8 @@ NB_MODULE(_native, module) {
       .def("report", &report, nb::arg("format"))
       .def("write_chrome_trace", &write_chrome_trace, nb::arg("rank"), nb::arg("path"))
       .def("info_json", &info_json);
+  module.def("analyse", &analyse, nb::arg("paths"), nb::arg("output"), nb::arg("steps"),
+             nb::arg("pretty"), nb::arg("simplify"), nb::arg("jobs"));
   module.def("open_run", &open_run, nb::arg("paths"), nb::arg("form"), nb::arg("jobs"),
              nb::arg("memory_bytes"), nb::arg("force"), nb::arg("progress").none());
 }

@@ -19,11 +19,22 @@ def main() -> None:
     what will be missing, one a line."""
     directory, choices, niceness = sys.argv[1:]
     os.nice(int(niceness))
-    _export_npu(Path(directory), json.loads(choices))
+    chosen = json.loads(choices)
+    _export_npu(Path(directory), chosen)
     try:
-        _native.open_run([os.fsencode(directory)], "", 0, 0, False, None)
+        ranks = _native.analyse(
+            [os.fsencode(directory)],
+            b"",
+            chosen["step_list"] or (),
+            chosen["pretty"],
+            chosen["data_simplification"],
+            0,
+        )
     except StepscopeError as error:
         sys.exit(str(error))
+    failures = [why for *_, why in ranks if why]
+    if failures:
+        sys.exit("; ".join(failures))
 
 
 def _export_npu(directory: Path, choices: dict[str, Any]) -> None:

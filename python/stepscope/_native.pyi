@@ -28,6 +28,17 @@ class Run:
     def write_chrome_trace(self, rank: int, path: bytes) -> int: ...
     def info_json(self) -> str: ...
 
+# Rank, window, folder, names of files, (name, why) of those left out, and "" or why it failed.
+AnalysedRank = tuple[int, int, str, list[str], list[tuple[str, str]], str]
+
+def analyse(
+    paths: Sequence[bytes],
+    output: bytes,
+    steps: Sequence[int],
+    pretty: bool,
+    simplify: bool,
+    jobs: int,
+) -> list[AnalysedRank]: ...
 def open_run(
     paths: Sequence[bytes],
     form: str,

@@ -2,11 +2,13 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -307,6 +309,32 @@ TEST(Terminal, Texts) {
   EXPECT_EQ(duration_text(-12'345'678), "-12.3 ms");
   EXPECT_EQ(count_text(-1'234'567), "-1,234,567");
   EXPECT_EQ(time_text(1'700'000'000'123'000'000), "2023-11-14 22:13:20.123 UTC");
+}
+
+TEST_F(CliTest, AnalyseWritesFiles) {
+  const std::string out = folder_.path("files");
+  const Outcome written = run("analyse {} -o " + out);
+  EXPECT_EQ(written.code, 0) << written.err;
+  EXPECT_NE(written.out.find("rank 1: " + out + "/rank1/ASCEND_PROFILER_OUTPUT"), std::string::npos)
+      << written.out;
+  EXPECT_TRUE(
+      Json::parse(file_text(out + "/rank0/ASCEND_PROFILER_OUTPUT/trace_view.json")).is_array());
+  const Outcome nowhere = run("analyse {}");
+  EXPECT_EQ(nowhere.code, 1);
+  EXPECT_NE(nowhere.err.find("-o"), std::string::npos) << nowhere.err;
+  EXPECT_EQ(run("analyse {} --step-list x").code, 1);
+}
+
+TEST_F(CliTest, AnalyseInTheBackground) {
+  const std::string out = folder_.path("later");
+  const Outcome started = run("analyse {} --async -o " + out);
+  EXPECT_EQ(started.code, 0) << started.err;
+  const std::string log = out + "/analyse.stepscope.log";
+  EXPECT_NE(started.out.find(log), std::string::npos) << started.out;
+  for (int i = 0; i < 600 && file_text(log).find("done") == std::string::npos; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_NE(file_text(log).find("done"), std::string::npos) << file_text(log);
+  EXPECT_TRUE(std::filesystem::exists(out + "/rank1/ASCEND_PROFILER_OUTPUT/trace_view.json"));
 }
 
 }  // namespace

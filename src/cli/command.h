@@ -24,6 +24,7 @@ struct Program {
   int exit_code = kExitOk;       // when the work is done; `record` passes the program's on
 };
 
+void add_analyse_command(Program& program);
 void add_import_command(Program& program);
 void add_info_command(Program& program);
 void add_query_command(Program& program);

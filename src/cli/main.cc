@@ -39,6 +39,7 @@ int run(int count, char** words) {
   add_serve_commands(program);
   add_import_command(program);
   add_info_command(program);
+  add_analyse_command(program);
   add_query_command(program);
   add_export_command(program);
   add_doctor_command(program);

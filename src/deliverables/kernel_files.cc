@@ -98,6 +98,14 @@ std::vector<std::string> counter_names(const OutputContext& context) {
   return names;
 }
 
+const std::vector<std::string> kOpStatisticHeader = {
+    "Device_id",    "OP Type",      "Core Type",    "Count",   "Total Time(us)",
+    "Min Time(us)", "Avg Time(us)", "Max Time(us)", "Ratio(%)"};
+
+double percent(int64_t part, int64_t whole) {
+  return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
 struct KernelColumns {
   KernelColumns(const StoreReader& store, size_t rank)
       : slice(store.column(Table::kKernels, "id", rank)),
@@ -173,6 +181,31 @@ int64_t product(std::string_view grid) {
     at = end + 1;
   }
   return any ? result : kNull;
+}
+
+// A run without a device: its operators on the host, by the time that is their own.
+Result<bool> write_host_op_statistic(OutputContext& context, const Sink& sink) {
+  if (!context.options.steps.empty()) return false;  // these sums are of the whole recording
+  std::vector<const OperatorTypeRow*> rows;
+  int64_t all_ns = 0;
+  for (const OperatorTypeRow& row : context.run.operators().types) {
+    if (row.rank != context.rank.rank || row.window != context.rank.window) continue;
+    rows.push_back(&row);
+    all_ns += row.self_ns;
+  }
+  std::stable_sort(
+      rows.begin(), rows.end(),
+      [](const OperatorTypeRow* a, const OperatorTypeRow* b) { return a->self_ns > b->self_ns; });
+  CsvWriter csv(sink, kOpStatisticHeader);
+  for (const OperatorTypeRow* row : rows) {
+    csv.text("host").known(row->type).text("HOST_CPU").integer(row->count);
+    csv.us(row->self_ns).us(row->min_ns);
+    csv.rounded(static_cast<double>(row->self_ns) / 1e3 / static_cast<double>(row->count), 3);
+    csv.us(row->max_ns);
+    csv.rounded(percent(row->self_ns, all_ns), 3);
+    if (auto status = csv.end_row(); !status) return std::move(status.error());
+  }
+  return csv.finish();
 }
 
 }  // namespace
@@ -278,20 +311,19 @@ Result<bool> write_op_statistic(OutputContext& context, const Sink& sink) {
                     all_ns += dur_ns;
                     sums[{device, op_type == kNull ? name : op_type, type}].add(dur_ns);
                   });
+  if (sums.empty()) return write_host_op_statistic(context, sink);
   std::vector<std::pair<std::tuple<int64_t, int64_t, int64_t>, Sum>> rows(sums.begin(), sums.end());
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
     return a.second.total_ns > b.second.total_ns;
   });
-  CsvWriter csv(sink, {"Device_id", "OP Type", "Core Type", "Count", "Total Time(us)",
-                       "Min Time(us)", "Avg Time(us)", "Max Time(us)", "Ratio(%)"});
+  CsvWriter csv(sink, kOpStatisticHeader);
   for (const auto& [key, sum] : rows) {
     const auto& [device, op_type, core] = key;
     csv.integer(device).known(store.string(op_type)).known(store.string(core)).integer(sum.count);
     csv.us(sum.total_ns).us(sum.min_ns);
     csv.rounded(static_cast<double>(sum.total_ns) / 1e3 / static_cast<double>(sum.count), 3);
     csv.us(sum.max_ns);
-    csv.rounded(
-        all_ns > 0 ? 100 * static_cast<double>(sum.total_ns) / static_cast<double>(all_ns) : 0, 3);
+    csv.rounded(percent(sum.total_ns, all_ns), 3);
     if (auto status = csv.end_row(); !status) return std::move(status.error());
   }
   return csv.finish();

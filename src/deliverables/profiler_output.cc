@@ -37,10 +37,15 @@ Result<bool> write_timeline(OutputContext& context, const Sink& sink) {
 constexpr std::string_view kNeedsDevice = "no work of a device: record with activity NPU or GPU";
 constexpr std::string_view kNeedsMemory = "no memory events: record with profile_memory";
 
+constexpr std::string_view kNeedsPipeline =
+    "no operators of a MindSpore data pipeline: record with data_process";
+
 const std::vector<FileRule>& rules() {
   static const std::vector<FileRule> kRules = {
       {"trace_view.json", "", write_timeline},
       {"kernel_details.csv", kNeedsDevice, write_kernel_details},
+      {"step_trace_time.csv", "neither operators nor device work were recorded",
+       write_step_trace_time},
       {"op_statistic.csv", "no operators: record with activity CPU, NPU or GPU",
        write_op_statistic},
       {"api_statistic.csv", "no calls of a device's library: record with activity NPU or GPU",
@@ -53,6 +58,11 @@ const std::vector<FileRule>& rules() {
        write_communication_matrix},
       {"memory_record.csv", kNeedsMemory, write_memory_record},
       {"operator_memory.csv", kNeedsMemory, write_operator_memory},
+      {"dataset.csv", "no events of MindSpore's module Dataset: record with data_process",
+       write_dataset},
+      {"minddata_pipeline_raw_*.csv", kNeedsPipeline, write_minddata_raw},
+      {"minddata_pipeline_summary_*.csv", kNeedsPipeline, write_minddata_summary},
+      {"minddata_pipeline_summary_*.json", kNeedsPipeline, write_minddata_summary_json},
       {"npu_module_mem.csv", "only Ascend recordings with profile_memory have it", nullptr},
       {"static_op_mem.csv", "only Ascend recordings of static graphs have it", nullptr},
       {"operator_details.csv", "no table of operators' inputs: record with record_shapes", nullptr},
@@ -135,7 +145,10 @@ Result<ProfilerOutput> write_profiler_output(RunAnalyses& run, const RankId& ran
   std::vector<PendingFile> pending;
   for (const FileRule& rule : rules()) {
     if (options.progress != nullptr && options.progress->cancelled()) return cancelled();
-    PendingFile file{rule.name, folder + "/" + rule.name, nullptr};
+    std::string name = rule.name;
+    if (const size_t star = name.find('*'); star != std::string::npos)
+      name.replace(star, 1, std::to_string(rank.rank));
+    PendingFile file{name, folder + "/" + name, nullptr};
     const Sink sink = [&](std::string_view text) { return file.append(text); };
     const std::string_view table = std::string_view(rule.name).substr(0, rule.name.find('.'));
     const auto written = rule.write == nullptr ? write_source_table(context, table, sink)
@@ -143,11 +156,10 @@ Result<ProfilerOutput> write_profiler_output(RunAnalyses& run, const RankId& ran
     if (!written && written.error().code == ErrorCode::kCancelled) return cancelled();
     if (!written || !*written) {
       // One file that fails does not cost the others.
-      output.omitted.push_back(
-          {rule.name, written ? std::string(rule.why) : written.error().message()});
+      output.omitted.push_back({name, written ? std::string(rule.why) : written.error().message()});
       continue;
     }
-    output.files.push_back(rule.name);
+    output.files.push_back(name);
     pending.push_back(std::move(file));
   }
   std::vector<std::string> before = files_written_before(folder);

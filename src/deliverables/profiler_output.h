@@ -14,16 +14,12 @@
 
 #include "analyses/run_analyses.h"
 #include "base/intervals.h"
+#include "base/own_files.h"
 #include "base/progress.h"
 #include "base/result.h"
 #include "deliverables/csv_writer.h"
 
 namespace stepscope {
-
-inline constexpr std::string_view kProfilerOutputFolder = "ASCEND_PROFILER_OUTPUT";
-// Lies in folders that were written here and lists their files, so that they can be told from what
-// a recording is read from.
-inline constexpr std::string_view kOutputMarker = ".written_by_stepscope";
 
 struct ProfilerOutputOptions {
   std::vector<int64_t> steps;  // empty: all, and what is in no step
@@ -63,12 +59,17 @@ struct OutputContext {
   bool chosen_moment(int64_t ns) const;
 };
 Result<bool> write_kernel_details(OutputContext& context, const Sink& sink);
+Result<bool> write_step_trace_time(OutputContext& context, const Sink& sink);
 Result<bool> write_op_statistic(OutputContext& context, const Sink& sink);
 Result<bool> write_api_statistic(OutputContext& context, const Sink& sink);
 Result<bool> write_communication(OutputContext& context, const Sink& sink);
 Result<bool> write_communication_matrix(OutputContext& context, const Sink& sink);
 Result<bool> write_memory_record(OutputContext& context, const Sink& sink);
 Result<bool> write_operator_memory(OutputContext& context, const Sink& sink);
+Result<bool> write_dataset(OutputContext& context, const Sink& sink);
+Result<bool> write_minddata_raw(OutputContext& context, const Sink& sink);
+Result<bool> write_minddata_summary(OutputContext& context, const Sink& sink);
+Result<bool> write_minddata_summary_json(OutputContext& context, const Sink& sink);
 // A table of the input, as it is.
 Result<bool> write_source_table(OutputContext& context, std::string_view table, const Sink& sink);
 

@@ -205,6 +205,20 @@ TEST_F(RealOutput, StatisticsEqualTheShippedFiles) {
            {"Variance", 0.0011}});
 }
 
+TEST_F(RealOutput, StepTimesEqualTheShippedFile) {
+  if (!analyse("ascend/msinsight/text/level1")) GTEST_SKIP() << "needs ../shared/data";
+  const Csv ours = read_csv(out() + "/step_trace_time.csv");
+  const Csv theirs = read_csv(shipped("step_trace_time.csv"));
+  EXPECT_EQ(ours.header, theirs.header);
+  ASSERT_EQ(ours.rows.size(), 1u);
+  for (const auto& [column, expected] : theirs.rows[0]) {
+    // Theirs are floats of microseconds since 1970, which have steps of 0.25. Sums over 187 kernels
+    // have the timeline's fractions of nanoseconds in them.
+    const bool rough = column == "Stage" || column == "Preparing";
+    EXPECT_NEAR(number(ours.rows[0].at(column)), number(expected), rough ? 0.3 : 0.05) << column;
+  }
+}
+
 // Numbers of two trees of the same form, within a tolerance.
 void expect_same(const json& ours, const json& theirs, double tolerance, const std::string& place) {
   if (theirs.is_object()) {
@@ -282,6 +296,39 @@ TEST_F(RealOutput, MindSporeOnCpu) {
   const auto theirs = operators(json::parse(content(file)), 37);
   EXPECT_GT(ours.size(), 100u);
   EXPECT_EQ(ours.size(), theirs.size());
+}
+
+TEST_F(RealOutput, DataPipelineOfMindSpore) {
+  if (!analyse("mindspore_cpu/d_dataset_map")) GTEST_SKIP() << "needs ../shared/data";
+  const Csv raw = read_csv(out() + "/minddata_pipeline_raw_0.csv");
+  ASSERT_EQ(raw.rows.size(), 3u);
+  EXPECT_EQ(raw.rows[1].at("op_type"), "MapOp");
+  EXPECT_EQ(raw.rows[1].at("num_workers"), "2");
+  EXPECT_EQ(raw.rows[1].at("output_queue_length"), "16");
+  EXPECT_EQ(raw.rows[1].at("sample_interval"), "5");
+  EXPECT_EQ(raw.rows[1].at("parent_id"), "0");
+  EXPECT_EQ(raw.rows[1].at("children_id"), "[2]");
+  EXPECT_EQ(raw.rows[0].at("parent_id"), "");
+  EXPECT_TRUE(raw.rows[2].at("output_queue_size").starts_with("[16, 16, 16"));
+  const json summary = json::parse(content(out() + "/minddata_pipeline_summary_0.json"));
+  EXPECT_EQ(summary["pipeline_ops"], json({"Batch(id=0)", "Map(id=1)", "Generator(id=2)"}));
+  EXPECT_EQ(summary["parent_id"], json({-1, 0, 1}));
+  EXPECT_EQ(summary["queue_empty_freq_pct"][1], 100.0);
+  EXPECT_EQ(summary["bottleneck_warning"], json({"Map(id=1)"}));
+  EXPECT_NE(
+      content(out() + "/minddata_pipeline_summary_0.csv").find("op_names,Batch,Map,Generator"),
+      std::string::npos);
+}
+
+TEST_F(RealOutput, StatisticsOfARunOnTheHost) {
+  if (!analyse("mindspore_cpu/h_data_parallel", 1)) GTEST_SKIP() << "needs ../shared/data";
+  const Csv operators = read_csv(out() + "/op_statistic.csv");
+  ASSERT_FALSE(operators.rows.empty());
+  EXPECT_EQ(operators.rows[0].at("OP Type"), "MatMul");
+  EXPECT_EQ(operators.rows[0].at("Core Type"), "HOST_CPU");
+  EXPECT_EQ(operators.rows[0].at("Count"), "32");
+  EXPECT_EQ(operators.rows[0].at("Total Time(us)"), "216355.172");
+  EXPECT_EQ(read_csv(out() + "/step_trace_time.csv").rows.size() > 0, true);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/own_files.h"
 #include "importers/chrome/text_source.h"
 
 namespace stepscope {
@@ -45,6 +46,15 @@ Listing list_folder(const std::string& path) {
   std::sort(listing.folder.files.begin(), listing.folder.files.end());
   std::sort(listing.folder.folders.begin(), listing.folder.folders.end());
   return listing;
+}
+
+// A folder of files that were made here of the raw data beside it: they can be made again, and
+// opening a run does not depend on them.
+bool is_own_output(const fs::path& folder) {
+  std::error_code ignored;
+  return folder.filename() == kProfilerOutputFolder &&
+         fs::exists(folder / kOutputMarker, ignored) &&
+         fs::is_directory(folder.parent_path() / kFrameworkFolder, ignored);
 }
 
 class Walk {
@@ -276,6 +286,10 @@ Result<uint64_t> stamp_paths(const std::vector<std::string>& paths) {
       if (error) break;
       if (at.depth() > kDeepestFolder) at.disable_recursion_pending();
       std::error_code ignored;
+      if (at->is_directory(ignored) && is_own_output(at->path())) {
+        at.disable_recursion_pending();
+        continue;
+      }
       const std::string file_path = at->path().string();
       if (!at->is_regular_file(ignored) || is_own_store(at->path().filename().string())) continue;
       if (const auto file = stamp_file(file_path)) add_file(file_path.substr(path.size()), *file);

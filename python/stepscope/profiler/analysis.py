@@ -2,8 +2,8 @@
 
 It happens in a process of its own (stepscope._analyse), so that its memory, its threads and its
 crashes are not those of the training program; at low priority where training does not wait for it.
-CANN's msprof exports what an NPU left, then the run is imported; the files of
-ASCEND_PROFILER_OUTPUT are to come from there as well.
+CANN's msprof exports what an NPU left, then the run is imported and its ASCEND_PROFILER_OUTPUT
+written.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NICENESS = 10
 
 @dataclass(frozen=True)
 class Choices:
-    """How to analyse; for the writers of files."""
+    """How to analyse."""
 
     pretty: bool = False
     step_list: tuple[int, ...] | None = None
