@@ -61,10 +61,24 @@ struct NamedTable {
 };
 
 constexpr NamedTable kTables[] = {
+    {"critical_path",
+     [](RunAnalyses& run) {
+       return make_table("critical_path", "What the length of a step consists of.",
+                         run.critical_path(), kCriticalPathFields);
+     }},
+    {"critical_path_segments",
+     [](RunAnalyses& run) {
+       return make_table("critical_path_segments", "The critical path of a step, piece by piece.",
+                         run.critical_path_segments(), kPathSegmentFields);
+     }},
     {"device_time",
      [](RunAnalyses& run) {
        return make_table("device_time", "Where the time of each device went.", run.device_time(),
                          kDeviceTimeFields);
+     }},
+    {"idle",
+     [](RunAnalyses& run) {
+       return make_table("idle", "Why devices and streams are idle.", run.idle(), kIdleFields);
      }},
     {"overlap",
      [](RunAnalyses& run) {
@@ -104,12 +118,14 @@ constexpr NamedTable kTables[] = {
 struct RunAnalyses::Results {
   Once<std::vector<std::vector<DeviceIntervals>>> device_intervals;
   Once<std::vector<DeviceTimeRow>> device_time;
+  Once<CriticalPaths> critical_paths;
   Once<RunSteps> steps;
   Once<std::vector<StepTimeRow>> step_times;
   Once<RankStepTrace> step_trace;
   Once<std::vector<StepBudgetRow>> step_budget;
   Once<std::vector<std::vector<OverlapLanes>>> overlap_lanes;
   Once<std::vector<OverlapRow>> overlap;
+  Once<std::vector<IdleRow>> idle;
 
   std::mutex reasons_mutex;
   std::vector<Reason> reasons;
@@ -200,6 +216,21 @@ const std::vector<OverlapRow>& RunAnalyses::overlap() {
   });
 }
 
+const std::vector<IdleRow>& RunAnalyses::idle() {
+  return results_->idle.get([&] {
+    const auto& lanes = overlap_lanes();
+    return rows_of_ranks<IdleRow>(ranks_.size(), options_.threads, [&](size_t rank) {
+      if (store_->rows(Table::kKernels, rank) == 0) {
+        results_->add_reason("idle", of_rank(ranks_[rank],
+                                             "no device work: record with activities that include "
+                                             "the device"));
+        return std::vector<IdleRow>();
+      }
+      return idle_rows(*store_, ranks_[rank], lanes[rank]);
+    });
+  });
+}
+
 const std::vector<StepTimeRow>& RunAnalyses::step_times() {
   return results_->step_times.get([&] {
     const auto& lanes = overlap_lanes();
@@ -243,6 +274,36 @@ const std::vector<StepTraceRow>& RunAnalyses::step_trace() { return step_trace_r
 
 const std::vector<StepReduceRow>& RunAnalyses::step_reduces() {
   return step_trace_results().reduces;
+}
+
+const RunAnalyses::CriticalPaths& RunAnalyses::critical_paths() {
+  return results_->critical_paths.get([&] {
+    steps();
+    std::vector<CriticalPaths> ranks(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads, [&](size_t rank) {
+      const StepRow* step = middle_step(steps(rank));
+      if (step == nullptr) {
+        results_->add_reason("critical_path",
+                             of_rank(ranks_[rank], "no steps are known; see steps"));
+        return;
+      }
+      const CriticalPath path(*store_, ranks_[rank], *step);
+      ranks[rank].rows.push_back(path.summary());
+      ranks[rank].segments = path.segments();
+    });
+    CriticalPaths all;
+    for (const CriticalPaths& rank : ranks) {
+      all.rows.insert(all.rows.end(), rank.rows.begin(), rank.rows.end());
+      all.segments.insert(all.segments.end(), rank.segments.begin(), rank.segments.end());
+    }
+    return all;
+  });
+}
+
+const std::vector<CriticalPathRow>& RunAnalyses::critical_path() { return critical_paths().rows; }
+
+const std::vector<PathSegment>& RunAnalyses::critical_path_segments() {
+  return critical_paths().segments;
 }
 
 std::span<const std::string_view> RunAnalyses::table_names() {

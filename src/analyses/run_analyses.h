@@ -17,8 +17,10 @@
 
 #include "analyses/common/rank_rows.h"
 #include "analyses/common/result_table.h"
+#include "analyses/critical_path/critical_path.h"
 #include "analyses/device_time/device_intervals.h"
 #include "analyses/device_time/device_time.h"
+#include "analyses/overlap/idle.h"
 #include "analyses/overlap/overlap_lanes.h"
 #include "analyses/step_times/step_budget.h"
 #include "analyses/step_times/step_times.h"
@@ -68,6 +70,11 @@ class RunAnalyses {
   // By position of the rank, then by device.
   const std::vector<std::vector<OverlapLanes>>& overlap_lanes();
   const std::vector<OverlapRow>& overlap();
+  const std::vector<IdleRow>& idle();
+
+  // Of the step of middle length of each rank. For other steps and for what-if see CriticalPath.
+  const std::vector<CriticalPathRow>& critical_path();
+  const std::vector<PathSegment>& critical_path_segments();
 
   // Names of all result tables, and a table by name.
   static std::span<const std::string_view> table_names();
@@ -78,7 +85,13 @@ class RunAnalyses {
  private:
   struct Results;
 
+  struct CriticalPaths {
+    std::vector<CriticalPathRow> rows;
+    std::vector<PathSegment> segments;
+  };
+
   const RankStepTrace& step_trace_results();
+  const CriticalPaths& critical_paths();
 
   std::shared_ptr<const StoreReader> store_;
   AnalysisOptions options_;
