@@ -46,13 +46,13 @@ uint64_t first_row_at(const ColumnView& starts, const Lane& lane, int64_t ns) {
   return low;
 }
 
-// First operator whose row is not before `row`.
-uint64_t first_operator_at(const ColumnView& operators, uint64_t row) {
+// First row of a typed table whose slice is not before `row`; slices rise.
+uint64_t first_at_row(const ColumnView& slices, uint64_t row) {
   uint64_t low = 0;
-  uint64_t high = operators.rows();
+  uint64_t high = slices.rows();
   while (low < high) {
     const uint64_t middle = low + (high - low) / 2;
-    if (static_cast<uint64_t>(operators.at(middle)) < row) {
+    if (static_cast<uint64_t>(slices.at(middle)) < row) {
       low = middle + 1;
     } else {
       high = middle;
@@ -88,14 +88,19 @@ class Loader {
   }
 
   StepEvents take() {
+    prepare_work();
     for (const Lane& lane : store_.lanes(rank_)) {
       if (lane.rows == 0) continue;
       const std::string_view kind = text_at(store_, Table::kTracks, "kind", rank_, lane.track);
       if (kind == "host") add_host_lane(lane);
       if (kind == "device") add_waits(lane);
+      if (kind != "host") add_work(lane);
     }
     for (HostThread& thread : events_.threads) finish(thread);
-    add_work();
+    std::stable_sort(events_.work.begin(), events_.work.end(),
+                     [](const DeviceWork& a, const DeviceWork& b) {
+                       return a.track != b.track ? a.track < b.track : a.start_ns < b.start_ns;
+                     });
     choose_main_thread();
     return std::move(events_);
   }
@@ -128,7 +133,7 @@ class Loader {
     uint64_t row = first_row_at(columns_.ts, lane, events_.host_start_ns);
     if (row > lane.first_row) --row;  // may reach into the step
     const uint64_t end = lane.first_row + lane.rows;
-    uint64_t op = first_operator_at(columns_.operators, row);
+    uint64_t op = first_at_row(columns_.operators, row);
     for (; row < end; ++row) {
       while (op < columns_.operators.rows() &&
              static_cast<uint64_t>(columns_.operators.at(op)) < row) {
@@ -191,42 +196,47 @@ class Loader {
     }
   }
 
-  void add_work() {
-    const auto words = classify_strings(
+  void prepare_work() {
+    words_ = classify_strings(
         store_, [](std::string_view word) { return word == "communication"; },
         [](std::string_view word) { return word == "memory"; });
-    const auto slice_base = static_cast<int64_t>(store_.row_base(Table::kSlices, rank_));
-    const auto track_base = static_cast<int64_t>(store_.row_base(Table::kTracks, rank_));
-    for_each_row<9>(
-        store_, Table::kKernels, rank_,
-        {"id", "track", "ts", "dur", "flags", "class", "launch", "queue_delay", "stream"},
-        [&](const auto& row) {
-          const auto [id, track, ts_ns, dur_ns, flags, word, launch, delay_ns, stream] = row;
-          if (ts_ns >= events_.end_ns || dur_ns == kNull || dur_ns < 0 ||
-              ts_ns + dur_ns <= events_.start_ns || (flags & kFlagImpossible)) {
-            return;
-          }
-          DeviceWork work;
-          work.start_ns = ts_ns;
-          work.end_ns = ts_ns + dur_ns;
-          if (delay_ns != kNull) work.launch_ns = ts_ns - delay_ns;
-          // Work of the next step that another stream has begun already.
-          if (work.launch_ns != kNull && work.launch_ns >= events_.host_end_ns) return;
-          if (ts_ns + dur_ns > events_.end_ns) return;
-          work.slice = static_cast<uint32_t>(id - slice_base);
-          if (launch != kNull) work.launch = static_cast<uint32_t>(launch - slice_base);
-          work.track = static_cast<uint32_t>(track - track_base);
-          work.stream = stream;
-          const uint8_t which = class_of(words, word);
-          work.work_class = (which & 1u) != 0   ? DeviceWork::Class::kCommunication
-                            : (which & 2u) != 0 ? DeviceWork::Class::kMemory
-                                                : DeviceWork::Class::kCompute;
-          events_.work.push_back(work);
-        });
-    std::stable_sort(events_.work.begin(), events_.work.end(),
-                     [](const DeviceWork& a, const DeviceWork& b) {
-                       return a.track != b.track ? a.track < b.track : a.start_ns < b.start_ns;
-                     });
+  }
+
+  // Device work of a lane: its kernels are consecutive rows of their table too.
+  void add_work(const Lane& lane) {
+    const ColumnView& ids = store_.column(Table::kKernels, "id", rank_);
+    const ColumnView& classes = store_.column(Table::kKernels, "class", rank_);
+    const ColumnView& launches = store_.column(Table::kKernels, "launch", rank_);
+    const ColumnView& delays = store_.column(Table::kKernels, "queue_delay", rank_);
+    const ColumnView& streams = store_.column(Table::kKernels, "stream", rank_);
+    uint64_t row = first_row_at(columns_.ts, lane, events_.start_ns);
+    if (row > lane.first_row) --row;  // may reach into the step
+    for (uint64_t kernel = first_at_row(ids, row); kernel < ids.rows(); ++kernel) {
+      const auto slice = static_cast<uint64_t>(ids.at(kernel));
+      if (slice >= lane.first_row + lane.rows) break;
+      DeviceWork work;
+      work.start_ns = columns_.ts.at(slice);
+      if (work.start_ns >= events_.end_ns) break;
+      const int64_t dur_ns = columns_.dur.at(slice);
+      if (dur_ns == kNull || dur_ns < 0 || (columns_.flags.at(slice) & kFlagImpossible)) continue;
+      work.end_ns = work.start_ns + dur_ns;
+      if (work.end_ns <= events_.start_ns) continue;
+      const int64_t delay_ns = delays.at(kernel);
+      if (delay_ns != kNull) work.launch_ns = work.start_ns - delay_ns;
+      // Work of the next step that another stream has begun already.
+      if (work.launch_ns != kNull && work.launch_ns >= events_.host_end_ns) continue;
+      if (work.end_ns > events_.end_ns) continue;
+      work.slice = static_cast<uint32_t>(slice);
+      const int64_t launch = launches.at(kernel);
+      if (launch != kNull) work.launch = static_cast<uint32_t>(launch);
+      work.track = lane.track;
+      work.stream = streams.at(kernel);
+      const uint8_t which = class_of(words_, classes.at(kernel));
+      work.work_class = (which & 1u) != 0   ? DeviceWork::Class::kCommunication
+                        : (which & 2u) != 0 ? DeviceWork::Class::kMemory
+                                            : DeviceWork::Class::kCompute;
+      events_.work.push_back(work);
+    }
   }
 
   // Where the step's mark is, else the thread with most operators.
@@ -259,6 +269,7 @@ class Loader {
   Columns columns_;
   std::vector<uint8_t> names_;
   std::vector<uint8_t> categories_;
+  std::vector<uint8_t> words_;  // of kernels.class
   struct ThreadId {
     std::string_view id;
     bool is_runtime;

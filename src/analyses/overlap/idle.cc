@@ -1,7 +1,8 @@
 #include "analyses/overlap/idle.h"
 
 #include <algorithm>
-#include <utility>
+#include <limits>
+#include <span>
 
 namespace stepscope {
 namespace {
@@ -28,9 +29,14 @@ struct Work {
 };
 
 void add_stream(std::vector<Work>& work, IdleRow& row) {
+  // The lanes of the stream are in order, one after the other: few runs to merge.
   const auto earlier = [](const Work& a, const Work& b) { return a.start_ns < b.start_ns; };
-  if (!std::is_sorted(work.begin(), work.end(), earlier))
-    std::stable_sort(work.begin(), work.end(), earlier);
+  auto sorted_end = work.begin();
+  while ((sorted_end = std::is_sorted_until(sorted_end, work.end(), earlier)) != work.end()) {
+    const auto run_end = std::is_sorted_until(sorted_end, work.end(), earlier);
+    std::inplace_merge(work.begin(), sorted_end, run_end, earlier);
+    sorted_end = run_end;
+  }
   int64_t end_ns = work.front().end_ns;
   for (const Work& next : work) {
     if (next.start_ns > end_ns) add_gap(end_ns, next.start_ns, next.launch_ns, row);
@@ -42,33 +48,28 @@ void add_stream(std::vector<Work>& work, IdleRow& row) {
 class DeviceGaps {
  public:
   explicit DeviceGaps(const OverlapLanes& lanes)
-      : lanes_(lanes), launch_ns_(lanes.free.intervals().size(), kNull) {}
+      : busy_(lanes.busy.intervals()), launch_ns_(busy_.size(), kNull) {}
 
   void see(const Work& work) {
-    const auto& gaps = lanes_.free.intervals();
-    if (at_ >= gaps.size() || gaps[at_].end_ns != work.start_ns) {
-      const auto found =
-          std::lower_bound(gaps.begin(), gaps.end(), work.start_ns,
-                           [](const Interval& gap, int64_t ns) { return gap.end_ns < ns; });
-      at_ = static_cast<size_t>(found - gaps.begin());
-      if (found == gaps.end() || found->end_ns != work.start_ns) return;
-    }
+    if (work.start_ns < last_start_ns_) at_ = 0;  // another stream
+    last_start_ns_ = work.start_ns;
+    while (at_ < busy_.size() && busy_[at_].start_ns < work.start_ns) ++at_;
+    if (at_ == busy_.size() || busy_[at_].start_ns != work.start_ns) return;
     // Of several that start together the first launched one could have started first.
     if (work.launch_ns != kNull && (launch_ns_[at_] == kNull || work.launch_ns < launch_ns_[at_]))
       launch_ns_[at_] = work.launch_ns;
-    ++at_;
   }
 
   void add_to(IdleRow& row) const {
-    const auto& gaps = lanes_.free.intervals();
-    for (size_t i = 0; i < gaps.size(); ++i)
-      add_gap(gaps[i].start_ns, gaps[i].end_ns, launch_ns_[i], row);
+    for (size_t i = 1; i < busy_.size(); ++i)
+      add_gap(busy_[i - 1].end_ns, busy_[i].start_ns, launch_ns_[i], row);
   }
 
  private:
-  const OverlapLanes& lanes_;
-  std::vector<int64_t> launch_ns_;
+  std::span<const Interval> busy_;
+  std::vector<int64_t> launch_ns_;  // of the work that starts each busy interval
   size_t at_ = 0;
+  int64_t last_start_ns_ = std::numeric_limits<int64_t>::max();
 };
 
 struct DeviceIdle {
@@ -134,9 +135,7 @@ std::vector<IdleRow> idle_rows(const StoreReader& store, const RankId& rank,
     whole.device = devices[i].device;
     whole.lane = "device";
     found[i].gaps.add_to(whole);
-    whole.exposed_communication_ns = 0;
-    for (const Interval& exposed : devices[i].communication_not_overlapped.intervals())
-      whole.exposed_communication_ns += exposed.end_ns - exposed.start_ns;
+    whole.exposed_communication_ns = devices[i].communication_not_overlapped.total_ns();
     rows.push_back(whole);
     rows.insert(rows.end(), found[i].streams.begin(), found[i].streams.end());
   }
