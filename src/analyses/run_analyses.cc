@@ -211,6 +211,7 @@ const std::vector<OverlapRow>& RunAnalyses::overlap() {
     const auto& lanes = overlap_lanes();
     for (const RankId& rank : ranks_) {
       for (const OverlapLanes& device : lanes[rank.position]) add_overlap_rows(rank, device, rows);
+      if (lanes[rank.position].empty()) results_->add_reason("overlap", of_rank(rank, kNoWork));
     }
     return rows;
   });
@@ -246,7 +247,9 @@ const std::vector<StepBudgetRow>& RunAnalyses::step_budget() {
   return results_->step_budget.get([&] {
     steps();
     return rows_of_ranks<StepBudgetRow>(ranks_.size(), options_.threads, [&](size_t rank) {
-      return stepscope::step_budget(*store_, ranks_[rank], steps(rank));
+      auto rows = stepscope::step_budget(*store_, ranks_[rank], steps(rank));
+      if (rows.empty()) results_->add_reason("step_budget", of_rank(ranks_[rank], kNoWork));
+      return rows;
     });
   });
 }
@@ -265,6 +268,12 @@ const RankStepTrace& RunAnalyses::step_trace_results() {
       all.rows.insert(all.rows.end(), trace.rows.begin(), trace.rows.end());
       all.reduces.insert(all.reduces.end(), trace.reduces.begin(), trace.reduces.end());
       if (!trace.why.empty()) results_->add_reason("step_trace", of_rank(rank, trace.why));
+      if (trace.reduces.empty()) {
+        results_->add_reason("step_reduces",
+                             of_rank(rank,
+                                     "no collectives in the steps: one rank alone, or "
+                                     "record with communication"));
+      }
     }
     return all;
   });

@@ -213,7 +213,7 @@ class Loader {
     if (row > lane.first_row) --row;  // may reach into the step
     for (uint64_t kernel = first_at_row(ids, row); kernel < ids.rows(); ++kernel) {
       const auto slice = static_cast<uint64_t>(ids.at(kernel));
-      if (slice >= lane.first_row + lane.rows) break;
+      if (slice >= lane.first_row + lane.rows || slice < lane.first_row) break;
       DeviceWork work;
       work.start_ns = columns_.ts.at(slice);
       if (work.start_ns >= events_.end_ns) break;

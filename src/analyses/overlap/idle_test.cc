@@ -54,6 +54,17 @@ TEST(Idle, ADeviceIsIdleWhenAllItsStreamsAre) {
   EXPECT_EQ(rows[1].idle_ns, 250);
   EXPECT_EQ(rows[2].idle_ns, 0);
   EXPECT_EQ(run.device_time()[0].idle_ns, rows[0].idle_ns);
+  EXPECT_EQ(
+      free_intervals(run.overlap_lanes()[0][0]),
+      (std::vector<Interval>{{testing::kTrainingStart + 300, testing::kTrainingStart + 350}}));
+  // Computing, Communication, Communication(Not Overlapped), Overlapped, Memory, Free.
+  const int64_t totals[] = {150, 210, 200, 10, 0, 50};
+  const auto& lanes = run.overlap();
+  ASSERT_EQ(lanes.size(), 6u);
+  for (size_t i = 0; i < lanes.size(); ++i)
+    EXPECT_EQ(lanes[i].total_ns, totals[i]) << lanes[i].lane;
+  EXPECT_EQ(lanes[0].intervals, 2);
+  EXPECT_EQ(lanes[0].longest_ns, 100);
 }
 
 TEST(Idle, ReasonWithoutADevice) {

@@ -114,7 +114,9 @@ void add_host_events(const StoreReader& store, size_t rank, Classes& classes) {
   for_each_row<6>(store, Table::kSlices, rank, {"track", "ts", "dur", "flags", "name", "cat"},
                   [&](const auto& row) {
                     const auto [track, ts_ns, dur_ns, flags, name, category] = row;
-                    const HostTrack& where = tracks[static_cast<size_t>(track - base)];
+                    const auto place = static_cast<uint64_t>(track - base);
+                    if (place >= tracks.size()) return;  // a damaged store
+                    const HostTrack& where = tracks[place];
                     if (!where.is_host || dur_ns == kNull || dur_ns < 0) return;
                     if ((flags & (kFlagImpossible | kFlagInstant)) != 0) return;
                     const uint8_t name_bits = class_of(names, name);
