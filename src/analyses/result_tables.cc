@@ -57,6 +57,14 @@ constexpr NamedTable kTables[] = {
     named<kCommunicationStepFields,
           [](RunAnalyses& run) -> const auto& { return run.communication().steps; }>(
         "communication_steps", "Communication by step."),
+    named<kCriticalPathFields,
+          [](RunAnalyses& run) -> const auto& { return run.critical_path(); }>(
+        "critical_path", "What the length of a step consists of."),
+    named<kPathSegmentFields,
+          [](RunAnalyses& run) -> const auto& { return run.critical_path_segments(); }>(
+        "critical_path_segments", "The critical path of a step, piece by piece."),
+    named<kIdleFields, [](RunAnalyses& run) -> const auto& { return run.idle(); }>(
+        "idle", "Why devices and streams are idle."),
     named<kCopyFields, [](RunAnalyses& run) -> const auto& { return run.kernels().copies; }>(
         "copies", "Copies and sets by kind."),
     named<kCpuFields, [](RunAnalyses& run) -> const auto& { return run.cpu(); }>(

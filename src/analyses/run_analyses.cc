@@ -68,6 +68,8 @@ struct RunAnalyses::Results {
   Once<std::vector<StepCategoryRow>> step_categories;
   Once<std::vector<std::vector<OverlapLanes>>> overlap_lanes;
   Once<std::vector<OverlapRow>> overlap;
+  Once<std::vector<IdleRow>> idle;
+  Once<CriticalPaths> critical_paths;
   Once<RunCpuSeries> cpu_series;
   Once<std::vector<CpuRow>> cpu;
   Once<std::vector<CpuSampleRow>> cpu_samples;
@@ -175,9 +177,55 @@ const std::vector<OverlapRow>& RunAnalyses::overlap() {
     const auto& lanes = overlap_lanes();
     for (const RankId& rank : ranks_) {
       for (const OverlapLanes& device : lanes[rank.position]) add_overlap_rows(rank, device, rows);
+      if (lanes[rank.position].empty()) results_->add_reason("overlap", of_rank(rank, kNoWork));
     }
     return rows;
   });
+}
+
+const std::vector<IdleRow>& RunAnalyses::idle() {
+  return results_->idle.get([&] {
+    const auto& lanes = overlap_lanes();
+    return rows_of_ranks<IdleRow>(ranks_.size(), options_.threads, [&](size_t rank) {
+      if (store_->rows(Table::kKernels, rank) == 0) {
+        results_->add_reason("idle", of_rank(ranks_[rank],
+                                             "no device work: record with activities that include "
+                                             "the device"));
+        return std::vector<IdleRow>();
+      }
+      return idle_rows(*store_, ranks_[rank], lanes[rank]);
+    });
+  });
+}
+
+const RunAnalyses::CriticalPaths& RunAnalyses::critical_paths() {
+  return results_->critical_paths.get([&] {
+    steps();
+    std::vector<CriticalPaths> ranks(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads, [&](size_t rank) {
+      const StepRow* step = middle_step(steps(rank));
+      if (step == nullptr) {
+        results_->add_reason("critical_path",
+                             of_rank(ranks_[rank], "no steps are known; see steps"));
+        return;
+      }
+      const CriticalPath path(*store_, ranks_[rank], *step);
+      ranks[rank].rows.push_back(path.summary());
+      ranks[rank].segments = path.segments();
+    });
+    CriticalPaths all;
+    for (const CriticalPaths& rank : ranks) {
+      all.rows.insert(all.rows.end(), rank.rows.begin(), rank.rows.end());
+      all.segments.insert(all.segments.end(), rank.segments.begin(), rank.segments.end());
+    }
+    return all;
+  });
+}
+
+const std::vector<CriticalPathRow>& RunAnalyses::critical_path() { return critical_paths().rows; }
+
+const std::vector<PathSegment>& RunAnalyses::critical_path_segments() {
+  return critical_paths().segments;
 }
 
 const std::vector<StepTimeRow>& RunAnalyses::step_times() {
@@ -213,7 +261,9 @@ const std::vector<StepCategoryRow>& RunAnalyses::step_categories() {
   return results_->step_categories.get([&] {
     steps();
     return rows_of_ranks<StepCategoryRow>(ranks_.size(), options_.threads, [&](size_t rank) {
-      return stepscope::step_categories(*store_, ranks_[rank], steps(rank));
+      auto rows = stepscope::step_categories(*store_, ranks_[rank], steps(rank));
+      if (rows.empty()) results_->add_reason("step_categories", of_rank(ranks_[rank], kNoWork));
+      return rows;
     });
   });
 }
@@ -232,6 +282,12 @@ const RankStepTrace& RunAnalyses::step_trace_results() {
       all.rows.insert(all.rows.end(), trace.rows.begin(), trace.rows.end());
       all.reduces.insert(all.reduces.end(), trace.reduces.begin(), trace.reduces.end());
       if (!trace.why.empty()) results_->add_reason("step_trace", of_rank(rank, trace.why));
+      if (trace.reduces.empty()) {
+        results_->add_reason("step_reduces",
+                             of_rank(rank,
+                                     "no collectives in the steps: one rank alone, or "
+                                     "record with communication"));
+      }
     }
     return all;
   });

@@ -23,6 +23,7 @@
 #include "analyses/communication/communication.h"
 #include "analyses/cpu/cpu.h"
 #include "analyses/cpu/run_cpu.h"
+#include "analyses/critical_path/critical_path.h"
 #include "analyses/device_time/device_intervals.h"
 #include "analyses/device_time/device_time.h"
 #include "analyses/flops/flops.h"
@@ -30,6 +31,7 @@
 #include "analyses/memory/memory_curve.h"
 #include "analyses/memory/run_memory.h"
 #include "analyses/operators/rank_operators.h"
+#include "analyses/overlap/idle.h"
 #include "analyses/overlap/overlap_lanes.h"
 #include "analyses/pipeline/pipeline.h"
 #include "analyses/pipeline/run_pipeline.h"
@@ -81,6 +83,11 @@ class RunAnalyses {
   // By position of the rank, then by device.
   const std::vector<std::vector<OverlapLanes>>& overlap_lanes();
   const std::vector<OverlapRow>& overlap();
+  const std::vector<IdleRow>& idle();
+
+  // Of the step of middle length of each rank. For other steps and for what-if see CriticalPath.
+  const std::vector<CriticalPathRow>& critical_path();
+  const std::vector<PathSegment>& critical_path_segments();
 
   // Processor use, over all samples or over those of a range of steps.
   const std::vector<CpuRow>& cpu();
@@ -126,7 +133,13 @@ class RunAnalyses {
  private:
   struct Results;
 
+  struct CriticalPaths {
+    std::vector<CriticalPathRow> rows;
+    std::vector<PathSegment> segments;
+  };
+
   const RankStepTrace& step_trace_results();
+  const CriticalPaths& critical_paths();
   // Operators and FLOPs come from one walk over the operators.
   void walk_operators();
   const RunCpuSeries& cpu_series();

@@ -5,18 +5,41 @@
 namespace stepscope {
 
 std::vector<Interval> merge_intervals(std::vector<Interval> intervals) {
-  std::erase_if(intervals, [](const Interval& i) { return i.end_ns <= i.start_ns; });
-  std::sort(intervals.begin(), intervals.end(),
-            [](const Interval& a, const Interval& b) { return a.start_ns < b.start_ns; });
-  std::vector<Interval> merged;
-  for (const Interval& next : intervals) {
-    if (!merged.empty() && next.start_ns <= merged.back().end_ns) {
-      merged.back().end_ns = std::max(merged.back().end_ns, next.end_ns);
+  const auto earlier = [](const Interval& a, const Interval& b) { return a.start_ns < b.start_ns; };
+  if (!std::is_sorted(intervals.begin(), intervals.end(), earlier))
+    std::sort(intervals.begin(), intervals.end(), earlier);
+  size_t count = 0;  // in place: the merged ones are never ahead of the next
+  for (const Interval next : intervals) {
+    if (next.end_ns <= next.start_ns) continue;
+    if (count > 0 && next.start_ns <= intervals[count - 1].end_ns) {
+      intervals[count - 1].end_ns = std::max(intervals[count - 1].end_ns, next.end_ns);
     } else {
-      merged.push_back(next);
+      intervals[count++] = next;
     }
   }
-  return merged;
+  intervals.resize(count);
+  return intervals;
+}
+
+std::vector<Interval> unite_intervals(const std::vector<Interval>& a,
+                                      const std::vector<Interval>& b) {
+  if (a.empty()) return b;
+  std::vector<Interval> united;
+  united.reserve(a.size() + b.size());
+  const auto add = [&](const Interval& next) {
+    if (!united.empty() && next.start_ns <= united.back().end_ns) {
+      united.back().end_ns = std::max(united.back().end_ns, next.end_ns);
+    } else {
+      united.push_back(next);
+    }
+  };
+  size_t j = 0;
+  for (const Interval& interval : a) {
+    for (; j < b.size() && b[j].start_ns < interval.start_ns; ++j) add(b[j]);
+    add(interval);
+  }
+  for (; j < b.size(); ++j) add(b[j]);
+  return united;
 }
 
 int64_t total_length_ns(const std::vector<Interval>& merged) {

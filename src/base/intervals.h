@@ -1,5 +1,5 @@
 // Sets of half-open time intervals [start, end) in nanoseconds: union, length, intersection. All
-// exact, O(n log n).
+// exact.
 #ifndef STEPSCOPE_BASE_INTERVALS_H_
 #define STEPSCOPE_BASE_INTERVALS_H_
 
@@ -15,10 +15,12 @@ struct Interval {
 };
 
 // Sorted, disjoint, non-touching intervals that cover the same time. Empty and reversed intervals
-// are dropped.
+// are dropped. O(n) when they are sorted by start, O(n log n) otherwise.
 std::vector<Interval> merge_intervals(std::vector<Interval> intervals);
 
-// The operands of these are merged interval lists.
+// The operands of these are merged interval lists; they cost O(n).
+std::vector<Interval> unite_intervals(const std::vector<Interval>& a,
+                                      const std::vector<Interval>& b);
 int64_t total_length_ns(const std::vector<Interval>& merged);
 std::vector<Interval> intersect_intervals(const std::vector<Interval>& a,
                                           const std::vector<Interval>& b);

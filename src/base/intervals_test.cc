@@ -79,5 +79,14 @@ TEST(Intervals, ClipKeepsWhatLiesInside) {
   EXPECT_EQ(clip_intervals({}, 0, 100), std::vector<Interval>{});
 }
 
+TEST(Intervals, UniteGivesWhatMergingBothGives) {
+  const std::vector<Interval> a = {{0, 10}, {20, 30}, {50, 60}};
+  const std::vector<Interval> b = {{5, 20}, {31, 32}, {40, 70}, {80, 90}};
+  EXPECT_EQ(unite_intervals(a, b), (std::vector<Interval>{{0, 30}, {31, 32}, {40, 70}, {80, 90}}));
+  EXPECT_EQ(unite_intervals(b, a), unite_intervals(a, b));
+  EXPECT_EQ(unite_intervals(a, {}), a);
+  EXPECT_EQ(unite_intervals({}, a), a);
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -34,6 +34,15 @@ class TrainingRank {
   void call(TrackId thread, std::string_view name, int64_t start, int64_t end) {
     add(thread, name, "cuda_runtime", start, end, SliceKind::kLaunchCall);
   }
+  // A call with an id, or an event of the device's synchronisation.
+  void slice(TrackId track, std::string_view name, std::string_view category, int64_t start,
+             int64_t end, SliceKind kind, int64_t correlation, std::string_view args) {
+    SliceRecord slice = slice_of(rank_, name, kTrainingStart + start, end - start, kind);
+    slice.cat = rank_.strings.intern(category);
+    slice.correlation = rank_.pack_id(correlation);
+    if (!args.empty()) slice.args = rank_.add_args(args);
+    rank_.add_slice(track, slice);
+  }
   void step(TrackId thread, int64_t number, int64_t start, int64_t end, bool complete = true) {
     StepRecord step;
     step.step = number;

@@ -4,12 +4,14 @@
 
 namespace stepscope {
 
-IntervalIndex::IntervalIndex(std::vector<Interval> merged) : intervals_(std::move(merged)) {
-  before_.reserve(intervals_.size());
-  int64_t total_ns = 0;
-  for (const Interval& interval : intervals_) {
-    before_.push_back(total_ns);
-    total_ns += interval.end_ns - interval.start_ns;
+namespace {
+constexpr size_t kCountedTogether = 64;
+}
+
+void IntervalIndex::count() {
+  for (size_t i = 0; i < intervals_.size(); ++i) {
+    if (i % kCountedTogether == 0) before_.push_back(total_ns_);
+    total_ns_ += intervals_[i].end_ns - intervals_[i].start_ns;
   }
 }
 
@@ -22,12 +24,11 @@ size_t IntervalIndex::first_ending_after(int64_t ns) const {
 
 int64_t IntervalIndex::length_before(int64_t ns) const {
   const size_t at = first_ending_after(ns);
-  if (at == intervals_.size()) {
-    if (at == 0) return 0;
-    const Interval& last = intervals_.back();
-    return before_.back() + (last.end_ns - last.start_ns);
-  }
-  return before_[at] + std::max<int64_t>(0, ns - intervals_[at].start_ns);
+  if (at == intervals_.size()) return total_ns_;
+  int64_t length_ns = before_[at / kCountedTogether];
+  for (size_t i = at / kCountedTogether * kCountedTogether; i < at; ++i)
+    length_ns += intervals_[i].end_ns - intervals_[i].start_ns;
+  return length_ns + std::max<int64_t>(0, ns - intervals_[at].start_ns);
 }
 
 int64_t IntervalIndex::length_in(int64_t start_ns, int64_t end_ns) const {

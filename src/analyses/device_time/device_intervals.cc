@@ -25,10 +25,8 @@ DeviceIntervals finish(int64_t device, Work& work) {
   result.compute = work.compute.take();
   result.communication = work.communication.take();
   result.memory = work.memory.take();
-  std::vector<Interval> all = result.compute;
-  all.insert(all.end(), result.communication.begin(), result.communication.end());
-  all.insert(all.end(), result.memory.begin(), result.memory.end());
-  result.busy = merge_intervals(std::move(all));
+  result.busy =
+      unite_intervals(unite_intervals(result.compute, result.communication), result.memory);
   return result;
 }
 

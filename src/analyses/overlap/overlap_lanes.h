@@ -24,9 +24,11 @@ struct OverlapLanes {
   IntervalIndex memory_not_overlapped;  // by computation or communication
   IntervalIndex working;                // computation or communication
   IntervalIndex busy;
-  IntervalIndex free;  // no event at all, between the device's first and last
 };
+// Refers to the lists of `device`, which must outlive it. 16 bytes for each of its own intervals.
 OverlapLanes overlap_lanes(const DeviceIntervals& device);
+// No event at all, between the device's first and last.
+std::vector<Interval> free_intervals(const OverlapLanes& lanes);
 
 struct OverlapRow {
   int64_t rank = 0;

@@ -30,6 +30,43 @@ struct Classes {
   }
 };
 
+// Events of one thread, lane by lane from the outermost in: what lies inside an event of its own
+// class is dropped at once, and each lane is in order, so that nothing needs sorting.
+class ThreadEvents {
+ public:
+  void start_lane() {
+    for (size_t i = 0; i < kClasses; ++i) {
+      if (!fresh_[i].empty()) {
+        merged_[i] = unite_intervals(merged_[i], merge_intervals(std::move(fresh_[i])));
+        fresh_[i].clear();
+      }
+      at_[i] = 0;
+    }
+  }
+  void add(Class which, int64_t start_ns, int64_t end_ns) {
+    const auto& merged = merged_[which];
+    size_t& at = at_[which];
+    while (at < merged.size() && merged[at].end_ns <= start_ns) ++at;
+    if (at < merged.size() && merged[at].start_ns <= start_ns && end_ns <= merged[at].end_ns)
+      return;
+    fresh_[which].push_back({start_ns, end_ns});
+  }
+  // Hands everything on and starts anew.
+  void finish(Classes& classes) {
+    start_lane();
+    for (size_t i = 0; i < kClasses; ++i) {
+      for (const Interval& interval : merged_[i])
+        classes.intervals[i].add(interval.start_ns, interval.end_ns);
+      merged_[i].clear();
+    }
+  }
+
+ private:
+  std::array<std::vector<Interval>, kClasses> merged_;
+  std::array<std::vector<Interval>, kClasses> fresh_;  // of this lane
+  std::array<size_t, kClasses> at_{};
+};
+
 void add_device_work(const StoreReader& store, size_t rank, Classes& classes) {
   const auto words = classify_strings(
       store, [](std::string_view word) { return word == "communication"; },
@@ -71,24 +108,33 @@ void add_host_events(const StoreReader& store, size_t rank, Classes& classes) {
       });
   const std::vector<HostTrack> tracks = host_tracks(store, rank);
   const auto base = static_cast<int64_t>(store.row_base(Table::kTracks, rank));
+  ThreadEvents thread;
+  int64_t last_track = kNull;
+  int64_t last_start_ns = 0;
   for_each_row<6>(store, Table::kSlices, rank, {"track", "ts", "dur", "flags", "name", "cat"},
                   [&](const auto& row) {
                     const auto [track, ts_ns, dur_ns, flags, name, category] = row;
-                    const HostTrack& where = tracks[static_cast<size_t>(track - base)];
+                    const auto place = static_cast<uint64_t>(track - base);
+                    if (place >= tracks.size()) return;  // a damaged store
+                    const HostTrack& where = tracks[place];
                     if (!where.is_host || dur_ns == kNull || dur_ns < 0) return;
                     if ((flags & (kFlagImpossible | kFlagInstant)) != 0) return;
-                    classes.first_ns = std::min(classes.first_ns, ts_ns);
-                    classes.last_ns = std::max(classes.last_ns, ts_ns + dur_ns);
                     const uint8_t name_bits = class_of(names, name);
                     const uint8_t category_bits = class_of(categories, category);
                     if ((name_bits & kStepMark) || (category_bits & kPython)) return;
+                    if (track != last_track) thread.finish(classes);
+                    if (track != last_track || ts_ns < last_start_ns) thread.start_lane();
+                    last_track = track;
+                    last_start_ns = ts_ns;
+                    classes.cover(ts_ns, ts_ns + dur_ns);
                     const Class which = where.is_runtime || (category_bits & kRuntimeCall)
                                             ? kRuntime
                                         : (name_bits & kDataFetch)      ? kDataLoader
                                         : (name_bits & kCollectiveCall) ? kCommunication
                                                                         : kCpu;
-                    classes.intervals[which].add(ts_ns, ts_ns + dur_ns);
+                    thread.add(which, ts_ns, ts_ns + dur_ns);
                   });
+  thread.finish(classes);
 }
 
 // Every moment goes to the first class that has it.
@@ -98,8 +144,7 @@ std::array<IntervalIndex, kClasses> by_priority(Classes& classes) {
   for (size_t i = 0; i < kClasses; ++i) {
     std::vector<Interval> intervals = classes.intervals[i].take();
     own[i] = IntervalIndex(subtract_intervals(intervals, taken));
-    taken.insert(taken.end(), intervals.begin(), intervals.end());
-    taken = merge_intervals(std::move(taken));
+    if (i + 1 < kClasses) taken = unite_intervals(taken, intervals);
   }
   return own;
 }

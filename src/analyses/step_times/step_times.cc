@@ -82,7 +82,7 @@ std::vector<StepTimeRow> step_times(const StoreReader& store, const RankId& rank
     const IntervalIndex& received = receives[lanes.device];
     for (const StepRow& step : steps)
       add(split(lanes, received, step.work_start_ns, step.work_end_ns()), step.step, step.complete);
-    const auto& busy = lanes.busy.intervals();
+    const auto busy = lanes.busy.intervals();
     if (steps.empty() && !busy.empty())
       add(split(lanes, received, busy.front().start_ns, busy.back().end_ns), kNull, true);
   }

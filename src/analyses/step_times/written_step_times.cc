@@ -43,7 +43,7 @@ struct Collective {
 
 class Pieces {
  public:
-  explicit Pieces(const std::vector<Interval>& intervals) : intervals_(intervals) {}
+  explicit Pieces(std::span<const Interval> intervals) : intervals_(intervals) {}
 
   // Pieces that start in the range, and the range that they cover.
   int64_t sum(const Range& range, Interval& covered) const {
@@ -63,11 +63,11 @@ class Pieces {
   }
 
  private:
-  std::vector<Interval>::const_iterator first_in(const Range& range) const {
+  std::span<const Interval>::iterator first_in(const Range& range) const {
     return std::lower_bound(intervals_.begin(), intervals_.end(), range.first_ns,
                             [](const Interval& a, int64_t ns) { return a.start_ns < ns; });
   }
-  const std::vector<Interval>& intervals_;
+  std::span<const Interval> intervals_;
 };
 
 }  // namespace
@@ -89,11 +89,10 @@ std::vector<WrittenStepTimes> written_step_times(const StoreReader& store, size_
                   [&](const auto& row) { first_op_ns = std::min(first_op_ns, row[0]); });
   std::sort(collectives.begin(), collectives.end(),
             [](const Collective& a, const Collective& b) { return a.start_ns < b.start_ns; });
-  const auto& working = lanes.working.intervals();
+  const auto working = lanes.working.intervals();
   std::vector<Interval> free_pieces;
-  if (!working.empty()) {
-    free_pieces = subtract_intervals({{working.front().start_ns, working.back().end_ns}}, working);
-  }
+  for (size_t i = 1; i < working.size(); ++i)
+    free_pieces.push_back({working[i - 1].end_ns, working[i].start_ns});
   const IntervalIndex free_index(free_pieces);
   const Pieces computing(lanes.computing.intervals());
   const Pieces communication(lanes.communication.intervals());

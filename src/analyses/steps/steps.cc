@@ -69,13 +69,16 @@ std::vector<RepeatedEvent> operator_sequence(const StoreReader& store, size_t ra
   if (track == kNull) return events;
   const auto base = static_cast<int64_t>(store.row_base(Table::kSlices, rank));
   std::vector<bool> is_op(store.rows(Table::kSlices, rank));
-  for_each_row<1>(store, Table::kOps, rank, {"id"},
-                  [&](const auto& row) { is_op[static_cast<size_t>(row[0] - base)] = true; });
+  for_each_row<1>(store, Table::kOps, rank, {"id"}, [&](const auto& row) {
+    const auto slice = static_cast<uint64_t>(row[0] - base);
+    if (slice < is_op.size()) is_op[slice] = true;
+  });
   for_each_row<5>(store, Table::kOps, rank, {"track", "ts", "dur", "name", "parent"},
                   [&](const auto& row) {
                     const auto [op_track, ts_ns, dur_ns, name, parent] = row;
                     if (op_track != track || dur_ns == kNull || dur_ns < 0) return;
-                    if (parent != kNull && is_op[static_cast<size_t>(parent - base)]) return;
+                    const auto outer = static_cast<uint64_t>(parent - base);
+                    if (parent != kNull && outer < is_op.size() && is_op[outer]) return;
                     events.push_back({ts_ns, ts_ns + dur_ns, static_cast<uint32_t>(name), false});
                   });
   add_data_fetches(store, rank, track, is_op, events);
