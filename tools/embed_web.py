@@ -39,7 +39,11 @@ def main(arguments: list[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     dist, output = Path(arguments[0]), Path(arguments[1])
-    files = sorted(path for path in dist.rglob("*") if path.is_file() and path.suffix) if dist.is_dir() else []
+    files = (
+        sorted(path for path in dist.rglob("*") if path.is_file() and path.suffix)
+        if dist.is_dir()
+        else []
+    )
     lines = ['#include "server/web_files.h"', "", "namespace stepscope {", "namespace {", ""]
     rows = []
     for number, path in enumerate(files):

@@ -57,8 +57,7 @@ constexpr NamedTable kTables[] = {
     named<kCommunicationStepFields,
           [](RunAnalyses& run) -> const auto& { return run.communication().steps; }>(
         "communication_steps", "Communication by step."),
-    named<kCriticalPathFields,
-          [](RunAnalyses& run) -> const auto& { return run.critical_path(); }>(
+    named<kCriticalPathFields, [](RunAnalyses& run) -> const auto& { return run.critical_path(); }>(
         "critical_path", "What the length of a step consists of."),
     named<kPathSegmentFields,
           [](RunAnalyses& run) -> const auto& { return run.critical_path_segments(); }>(

@@ -54,9 +54,10 @@ Status report(const Options& options, Progress& progress) {
   } else {
     const Report content = make_report(run, name);
     const bool screen = options.output.empty() && isatty(STDOUT_FILENO) != 0;
-    text = format == "html"       ? report_html(content)
-           : format == "markdown" ? report_markdown(content)
-                                  : report_text(content, screen ? terminal_width(STDOUT_FILENO) : 0, screen);
+    text = format == "html" ? report_html(content)
+           : format == "markdown"
+               ? report_markdown(content)
+               : report_text(content, screen ? terminal_width(STDOUT_FILENO) : 0, screen);
   }
   if (options.output.empty()) return write_out(text);
   auto file = OutputFile::create(options.output);
@@ -69,14 +70,22 @@ Status report(const Options& options, Progress& progress) {
 
 void add_report_command(Program& program) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = program.app.add_subcommand("report", "why a step takes as long as it does, on one screen");
-  command->add_option("PATH", options->path, "trace, folder of traces, recording, or store")->required();
-  command->add_option("--format", options->format, "text, markdown, html or json (default: by the file's name, else text)")
+  CLI::App* command =
+      program.app.add_subcommand("report", "why a step takes as long as it does, on one screen");
+  command->add_option("PATH", options->path, "trace, folder of traces, recording, or store")
+      ->required();
+  command
+      ->add_option("--format", options->format,
+                   "text, markdown, html or json (default: by the file's name, else text)")
       ->check(CLI::IsMember({"text", "markdown", "html", "json"}));
-  command->add_flag_callback("--json", [options] { options->format = "json"; }, "same as --format json");
+  command->add_flag_callback(
+      "--json", [options] { options->format = "json"; }, "same as --format json");
   command->add_option("-o,--output", options->output, "file to write, else to the screen");
-  command->add_option("--fp-start", options->fp_start, "operator that begins the forward pass (else PROFILING_FP_START, else found)");
-  command->add_option("--bp-end", options->bp_end, "operator that ends the backward pass (else PROFILING_BP_END, else found)");
+  command->add_option(
+      "--fp-start", options->fp_start,
+      "operator that begins the forward pass (else PROFILING_FP_START, else found)");
+  command->add_option("--bp-end", options->bp_end,
+                      "operator that ends the backward pass (else PROFILING_BP_END, else found)");
   command->callback([&program, options] {
     program.work = [&program, options] { return report(*options, program.progress); };
   });

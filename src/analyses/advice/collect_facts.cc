@@ -137,7 +137,8 @@ void take_device_work(RunAnalyses& run, const RankId& rank, int64_t steps, RankF
   }
   int64_t pageable_ns = 0;
   for (const CopyRow& row : run.kernels().copies) {
-    if (mine(row) && row.kind.find("Pageable") != std::string_view::npos) pageable_ns += row.total_ns;
+    if (mine(row) && row.kind.find("Pageable") != std::string_view::npos)
+      pageable_ns += row.total_ns;
   }
   if (steps > 0) facts.pageable_copy_ns = pageable_ns / steps;
 }
@@ -246,7 +247,8 @@ Facts collect_facts(RunAnalyses& run) {
   const StoreReader& store = run.store();
   int64_t most_steps = 0;
   std::map<std::pair<int64_t, int64_t>, const RankComparisonRow*> compared;
-  for (const RankComparisonRow& row : run.rank_comparison()) compared[{row.rank, row.window}] = &row;
+  for (const RankComparisonRow& row : run.rank_comparison())
+    compared[{row.rank, row.window}] = &row;
   for (const RankId& rank : run.ranks()) {
     RankFacts one;
     one.rank = rank.rank;
@@ -261,9 +263,10 @@ Facts collect_facts(RunAnalyses& run) {
     take_device_work(run, rank, count, one);
     take_memory(run, rank, one);
     take_names(store, rank.position, one);
-    if (const auto found = compared.find({rank.rank, rank.window}); found != compared.end() && count > 0)
-      one.communication_wait_ns = std::min(found->second->communication_wait_ns / count,
-                                           one.exposed_communication_ns);
+    if (const auto found = compared.find({rank.rank, rank.window});
+        found != compared.end() && count > 0)
+      one.communication_wait_ns =
+          std::min(found->second->communication_wait_ns / count, one.exposed_communication_ns);
     facts.ranks.push_back(std::move(one));
   }
   compare(facts);

@@ -92,10 +92,10 @@ struct Facts {
   std::vector<RankFacts> ranks;
 
   // Across ranks.
-  int64_t slow_rank = kNull;  // the one the others wait for
-  int64_t slow_rank_own_ns = kNull;  // its step without communication
+  int64_t slow_rank = kNull;           // the one the others wait for
+  int64_t slow_rank_own_ns = kNull;    // its step without communication
   int64_t other_ranks_own_ns = kNull;  // median of the others
-  int64_t late_peer = kNull;               // a rank outside the recording that others wait for
+  int64_t late_peer = kNull;           // a rank outside the recording that others wait for
   int64_t late_peer_wait_ns = 0;
   std::vector<LinkFacts> slow_links;
   double small_messages_share = std::nan("");  // of collectives

@@ -25,8 +25,8 @@ enum class Wait : uint8_t { kUnknown, kNone, kInput, kDevice, kCollection, kAllo
 
 bool is_allocator_call(std::string_view name) {
   for (const std::string_view call :
-       {"cudaMalloc", "cudaFree", "cuMemAlloc", "cuMemFree", "cuMemCreate", "cuMemMap", "hipMalloc", "hipFree",
-        "aclrtMalloc", "aclrtFree", "aclMallocMemInner"}) {
+       {"cudaMalloc", "cudaFree", "cuMemAlloc", "cuMemFree", "cuMemCreate", "cuMemMap", "hipMalloc",
+        "hipFree", "aclrtMalloc", "aclrtFree", "aclMallocMemInner"}) {
     if (name.starts_with(call) || name.starts_with("AscendCL@" + std::string(call))) return true;
   }
   return false;

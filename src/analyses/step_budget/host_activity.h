@@ -17,7 +17,7 @@ struct HostActivity {
   std::vector<Interval> input;
   std::vector<Interval> sync;
   std::vector<Interval> gc;
-  std::vector<Interval> allocator;  // calls that get or give back memory of a device
+  std::vector<Interval> allocator;   // calls that get or give back memory of a device
   std::vector<Interval> any;         // slices of all host threads, step marks aside
   std::vector<int64_t> sync_starts;  // each wait for the device, nested ones once, rising
 };

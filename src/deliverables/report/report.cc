@@ -139,7 +139,8 @@ void add_data(RunAnalyses& run, Report& report) {
                 ? "data preparation keeps up"
                 : "held up in " + std::string(row.slow_stage);
     if (!row.bottleneck.empty()) line += " by " + row.bottleneck;
-    if (!std::isnan(row.wait_share)) line += ", waits " + words_for_share(row.wait_share) + " of a step";
+    if (!std::isnan(row.wait_share))
+      line += ", waits " + words_for_share(row.wait_share) + " of a step";
     report.data.push_back(std::move(line));
     if (report.data.size() == 4) break;
   }
@@ -148,15 +149,16 @@ void add_data(RunAnalyses& run, Report& report) {
 void add_quality(const StoreReader& store, Report& report) {
   std::map<std::pair<int, std::string>, std::pair<int64_t, std::string>> conditions;
   for (size_t rank = 0; rank < store.rank_count(); ++rank) {
-    for_each_row<4>(store, Table::kQuality, rank, {"severity", "code", "count", "meaning"},
-                    [&](const auto& row) {
-                      const std::string_view severity = store.string(row[0]);
-                      if (severity == "note") return;
-                      auto& [count, meaning] = conditions[{severity == "loss" ? 0 : 1,
-                                                           std::string(store.string(row[1]))}];
-                      count += row[2] == kNull ? 0 : row[2];
-                      meaning = store.string(row[3]);
-                    });
+    for_each_row<4>(
+        store, Table::kQuality, rank, {"severity", "code", "count", "meaning"},
+        [&](const auto& row) {
+          const std::string_view severity = store.string(row[0]);
+          if (severity == "note") return;
+          auto& [count, meaning] =
+              conditions[{severity == "loss" ? 0 : 1, std::string(store.string(row[1]))}];
+          count += row[2] == kNull ? 0 : row[2];
+          meaning = store.string(row[3]);
+        });
   }
   for (const auto& [key, found] : conditions)
     report.quality.push_back(std::string(key.first == 0 ? "lost: " : "doubtful: ") + key.second +

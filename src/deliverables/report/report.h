@@ -29,7 +29,7 @@ struct ReportLine {
 };
 
 struct Report {
-  std::string run;               // name of what was opened
+  std::string run;                // name of what was opened
   std::vector<std::string> head;  // ranks, device, steps, a phrase each
   int64_t steps = 0;              // that the means are made of
   double step_ns = 0;

@@ -77,14 +77,15 @@ void append_budget(std::string& out, const Report& report) {
   if (report.steps == 0) out += "<p class=\"muted\">No complete steps.</p>";
   out += "<div class=\"stack\" role=\"img\" aria-label=\"parts of a step\">";
   for (const ReportPart& part : report.parts)
-    out += "<i style=\"width:" + percent(part.share) + ";background:" + part.colour + "\" title=\"" +
-           escaped(part.name + ": " + words_for_time(std::llround(part.ns))) + "\"></i>";
+    out += "<i style=\"width:" + percent(part.share) + ";background:" + part.colour +
+           "\" title=\"" + escaped(part.name + ": " + words_for_time(std::llround(part.ns))) +
+           "\"></i>";
   out += "</div><table>";
   for (const ReportPart& part : report.parts)
     out += "<tr><td><span class=\"dot\" style=\"background:" + part.colour + "\"></span>" +
-           escaped(part.name) + "</td><td title=\"" + std::to_string(std::llround(part.ns)) + " ns\">" +
-           words_for_time(std::llround(part.ns)) + "</td><td>" + words_for_share(part.share) +
-           "</td></tr>";
+           escaped(part.name) + "</td><td title=\"" + std::to_string(std::llround(part.ns)) +
+           " ns\">" + words_for_time(std::llround(part.ns)) + "</td><td>" +
+           words_for_share(part.share) + "</td></tr>";
   out += "</table></section>\n";
 }
 

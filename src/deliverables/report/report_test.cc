@@ -56,8 +56,9 @@ TEST_F(ReportTest, JsonHasEveryKeyThatIsPromised) {
   const auto json = nlohmann::json::parse(report_json(*run_, "sample"), nullptr, false);
   ASSERT_TRUE(json.is_object());
   EXPECT_EQ(json["version"], 1);
-  for (const char* key : {"steps", "device_time", "step_trace", "operators", "kernels", "communication",
-                          "memory", "pipeline", "cpu", "flops", "findings", "quality", "reasons"})
+  for (const char* key :
+       {"steps", "device_time", "step_trace", "operators", "kernels", "communication", "memory",
+        "pipeline", "cpu", "flops", "findings", "quality", "reasons"})
     EXPECT_TRUE(json.contains(key) && json[key].is_array()) << key;
   ASSERT_EQ(json["device_time"].size(), 2u);
   for (const char* key : {"span_ns", "busy_ns", "idle_ns", "compute_ns", "communication_ns",

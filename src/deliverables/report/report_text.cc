@@ -47,8 +47,8 @@ void append_wrapped(std::string& out, const std::string& text, size_t indent, si
 
 std::string bar(double share, size_t width) {
   static constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const auto eighths = static_cast<size_t>(std::lround(std::clamp(share, 0.0, 1.0) *
-                                                       static_cast<double>(width) * 8));
+  const auto eighths = static_cast<size_t>(
+      std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(width) * 8));
   std::string text;
   for (size_t i = 0; i < eighths / 8; ++i) text += "█";
   return text + kEighths[eighths % 8];
@@ -105,9 +105,10 @@ std::string report_text(const Report& report, size_t width, bool colours) {
     const FindingRow& finding = report.findings[i];
     append_wrapped(out, std::to_string(i + 1) + ". " + finding.title, 2, width);
     if (finding.gain_ns != kNull)
-      append_wrapped(out, "gain: up to " + words_for_time(finding.gain_ns) + " a step (" +
-                              words_for_share(finding.gain_share) + "), " +
-                              std::string(finding.confidence),
+      append_wrapped(out,
+                     "gain: up to " + words_for_time(finding.gain_ns) + " a step (" +
+                         words_for_share(finding.gain_share) + "), " +
+                         std::string(finding.confidence),
                      5, width);
     if (!finding.detail.empty()) append_wrapped(out, finding.detail, 5, width);
     append_wrapped(out, "do: " + std::string(finding.remedy), 5, width);
@@ -118,7 +119,8 @@ std::string report_text(const Report& report, size_t width, bool colours) {
   for (const ReportLine& line : report.lines) {
     out += "  " + padded(shortened(line.name, name_width), name_width) + "  " +
            padded(words_for_time(std::llround(line.ns)), 9, true) + "  " +
-           padded(words_for_share(line.share), 6, true) + "  × " + words_for_number(line.count) + "\n";
+           padded(words_for_share(line.share), 6, true) + "  × " + words_for_number(line.count) +
+           "\n";
   }
   printer.lines("Memory", report.memory, "nothing recorded");
   printer.lines("Data preparation", report.data, "nothing recorded");
@@ -146,14 +148,17 @@ std::string report_markdown(const Report& report) {
              words_for_share(finding.gain_share) + ", " + std::string(finding.confidence) + ")";
     out += "  \n   " + finding.detail + "  \n   " + std::string(finding.remedy) + "\n";
   }
-  out += "\n## " + report.lines_title + "\n\n| name | a step | share | count |\n|---|---:|---:|---:|\n";
+  out += "\n## " + report.lines_title +
+         "\n\n| name | a step | share | count |\n|---|---:|---:|---:|\n";
   for (const ReportLine& line : report.lines) {
     std::string name = line.name;
-    for (size_t at = 0; (at = name.find('|', at)) != std::string::npos; at += 2) name.insert(at, "\\");
+    for (size_t at = 0; (at = name.find('|', at)) != std::string::npos; at += 2)
+      name.insert(at, "\\");
     out += "| `" + name + "` | " + words_for_time(std::llround(line.ns)) + " | " +
            words_for_share(line.share) + " | " + words_for_number(line.count) + " |\n";
   }
-  const auto list = [&](const char* title, const std::vector<std::string>& items, const char* none) {
+  const auto list = [&](const char* title, const std::vector<std::string>& items,
+                        const char* none) {
     out += "\n## " + std::string(title) + "\n\n";
     if (items.empty()) out += std::string(none) + "\n";
     for (const std::string& item : items) out += "- " + item + "\n";
