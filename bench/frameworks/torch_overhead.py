@@ -47,7 +47,7 @@ def stepscope(sources: dict[str, Any] | None = None, **wishes: bool) -> Way:
         with tempfile.TemporaryDirectory() as folder:
             recording = _record.Recording(folder, json.dumps({"sources": sources or {}}))
             source = TorchSource()
-            missing = source.start(TorchParameters(**wishes))
+            missing = source.start(TorchParameters(**wishes), Path(folder))
             assert not missing, missing
             yield figures
             source.stop()

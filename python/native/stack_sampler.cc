@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include "collector/signals_blocked.h"
 #include "stepscope/record.h"
@@ -138,8 +139,19 @@ void StackSampler::look_at_all_threads() {
     Py_INCREF(frame);
     take_sample(frame, thread);
   }
+  if (frames != nullptr) say_who_ended();
   Py_XDECREF(frames);
   PyErr_Clear();
+}
+
+void StackSampler::say_who_ended() {
+  for (auto& [thread, last] : threads_) {
+    const bool ended = !std::exchange(last.here, false) && last.node != 0;
+    if (!ended || !stepscope_is_recording()) continue;
+    stepscope_put(stepscope_ticks(), 0, STEPSCOPE_STACK | STEPSCOPE_VALUES, 0, 0,
+                  static_cast<uint64_t>(thread));
+    last.node = 0;
+  }
 }
 
 int64_t StackSampler::thread_of(PyObject* ident) {
@@ -150,6 +162,7 @@ int64_t StackSampler::thread_of(PyObject* ident) {
   PyErr_Clear();
   if (threads_.size() >= kMostSeen) threads_.clear();  // programs that start threads without end
   LastSample& last = threads_[thread];
+  last.here = true;
   if (last.named || object == nullptr) return thread;
   const std::string name = attribute_text(object, "_name");
   const uint64_t before = stepscope_thread.head;

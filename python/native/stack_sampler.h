@@ -47,6 +47,8 @@ class StackSampler : public std::enable_shared_from_this<StackSampler> {
   int64_t thread_of(PyObject* ident);
   // Takes over the reference to the frame.
   void take_sample(PyObject* frame, int64_t thread);
+  // Whoever was not there this time has ended.
+  void say_who_ended();
   uint32_t frame_name(PyCodeObject* code);
   uint32_t child_of(uint32_t node, uint32_t frame);
 
@@ -65,6 +67,7 @@ class StackSampler : public std::enable_shared_from_this<StackSampler> {
     uint32_t node = 0;
     std::chrono::steady_clock::time_point when;
     bool named = false;
+    bool here = false;  // in the sample that is being taken
   };
   std::unordered_map<int64_t, LastSample> threads_;
   // The children of every node by their frame; node 0 is around everything.
