@@ -24,7 +24,14 @@ constexpr int kUnansweredMost = 10;  // intervals; then the main thread is taken
 // samples that are further apart than a second for a gap.
 constexpr std::chrono::milliseconds kSayAgain(100);
 
-constexpr bool kInterpreterAnswers = PY_VERSION_HEX >= 0x030C0000;
+// Of the interpreter that runs: one build serves all versions from 3.12 on.
+bool interpreter_answers() {
+#if PY_VERSION_HEX >= 0x030B0000
+  return Py_Version >= 0x030D0000;
+#else
+  return false;
+#endif
+}
 
 // A new reference, or null.
 PyObject* attribute_of(const char* module, const char* name) {
@@ -85,12 +92,13 @@ void StackSampler::run() {
   ::pthread_setname_np(::pthread_self(), "stepscope-py");
   const auto interval = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double, std::milli>(interval_ms_));
+  const bool answers = interpreter_answers();
   while (true) {
     {
       std::unique_lock lock(mutex_);
       if (wake_.wait_for(lock, interval, [this] { return stopping_.load(); })) return;
     }
-    if (kInterpreterAnswers) {
+    if (answers) {
       ask_interpreter();
     } else {
       take_gil_and_look();
