@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include "collector/signals_blocked.h"
 #include "stepscope/record.h"
@@ -23,7 +24,14 @@ constexpr int kUnansweredMost = 10;  // intervals; then the main thread is taken
 // samples that are further apart than a second for a gap.
 constexpr std::chrono::milliseconds kSayAgain(100);
 
-constexpr bool kInterpreterAnswers = PY_VERSION_HEX >= 0x030C0000;
+// Of the interpreter that runs: one build serves all versions from 3.12 on.
+bool interpreter_answers() {
+#if PY_VERSION_HEX >= 0x030B0000
+  return Py_Version >= 0x030D0000;
+#else
+  return false;
+#endif
+}
 
 // A new reference, or null.
 PyObject* attribute_of(const char* module, const char* name) {
@@ -84,12 +92,13 @@ void StackSampler::run() {
   ::pthread_setname_np(::pthread_self(), "stepscope-py");
   const auto interval = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double, std::milli>(interval_ms_));
+  const bool answers = interpreter_answers();
   while (true) {
     {
       std::unique_lock lock(mutex_);
       if (wake_.wait_for(lock, interval, [this] { return stopping_.load(); })) return;
     }
-    if (kInterpreterAnswers) {
+    if (answers) {
       ask_interpreter();
     } else {
       take_gil_and_look();
@@ -138,8 +147,19 @@ void StackSampler::look_at_all_threads() {
     Py_INCREF(frame);
     take_sample(frame, thread);
   }
+  if (frames != nullptr) say_who_ended();
   Py_XDECREF(frames);
   PyErr_Clear();
+}
+
+void StackSampler::say_who_ended() {
+  for (auto& [thread, last] : threads_) {
+    const bool ended = !std::exchange(last.here, false) && last.node != 0;
+    if (!ended || !stepscope_is_recording()) continue;
+    stepscope_put(stepscope_ticks(), 0, STEPSCOPE_STACK | STEPSCOPE_VALUES, 0, 0,
+                  static_cast<uint64_t>(thread));
+    last.node = 0;
+  }
 }
 
 int64_t StackSampler::thread_of(PyObject* ident) {
@@ -150,6 +170,7 @@ int64_t StackSampler::thread_of(PyObject* ident) {
   PyErr_Clear();
   if (threads_.size() >= kMostSeen) threads_.clear();  // programs that start threads without end
   LastSample& last = threads_[thread];
+  last.here = true;
   if (last.named || object == nullptr) return thread;
   const std::string name = attribute_text(object, "_name");
   const uint64_t before = stepscope_thread.head;

@@ -1,11 +1,11 @@
 // StackSampler: where the threads of a Python program are, a thousand times a second.
 //
-// From Python 3.12 on a thread asks and the interpreter answers at the main thread's next safe
+// From Python 3.13 on a thread asks and the interpreter answers at the main thread's next safe
 // point (Py_AddPendingCall): nobody fights for the GIL. While the main thread waits in a C function
-// it answers nothing; then, and before 3.12, where a call that is pending from another thread waits
+// it answers nothing; then, and before 3.13, where a call that is pending from another thread waits
 // for something else to happen, the sampler takes the GIL and looks for itself. Python code that
 // does not let go of it is then seen every 5 ms (sys.getswitchinterval()). Of a thread that is
-// inside a C function a sample shows the function that called it. docs/recording.md has the cost.
+// inside a C function a sample shows the function that called it. Cost: docs/performance.md.
 #ifndef STEPSCOPE_PYTHON_NATIVE_STACK_SAMPLER_H_
 #define STEPSCOPE_PYTHON_NATIVE_STACK_SAMPLER_H_
 
@@ -47,6 +47,8 @@ class StackSampler : public std::enable_shared_from_this<StackSampler> {
   int64_t thread_of(PyObject* ident);
   // Takes over the reference to the frame.
   void take_sample(PyObject* frame, int64_t thread);
+  // Whoever was not there this time has ended.
+  void say_who_ended();
   uint32_t frame_name(PyCodeObject* code);
   uint32_t child_of(uint32_t node, uint32_t frame);
 
@@ -65,6 +67,7 @@ class StackSampler : public std::enable_shared_from_this<StackSampler> {
     uint32_t node = 0;
     std::chrono::steady_clock::time_point when;
     bool named = false;
+    bool here = false;  // in the sample that is being taken
   };
   std::unordered_map<int64_t, LastSample> threads_;
   // The children of every node by their frame; node 0 is around everything.

@@ -14,15 +14,33 @@ import time
 
 import pytest
 import stepscope
+import stepscope.pipeline
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "recording.md"
 PACKAGE = pathlib.Path(stepscope.__file__).parent
 
 
-def example(language: str) -> str:
-    found = re.search(rf"^```{language}\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+def example(language: str, heading: str) -> str:
+    section = PAGE.read_text().partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    found = re.search(rf"^```{language}\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
     assert found is not None
     return found[1]
+
+
+def build_and_run(source_text: str, folder: pathlib.Path) -> None:
+    source = folder / "train.cc"
+    source.write_text(source_text)
+    library = PACKAGE / "lib"
+    subprocess.run(
+        [
+            "g++", "-std=c++11", "-Wall", "-Wextra", "-Werror", f"-I{PACKAGE / 'include'}",
+            str(source), "-o", str(folder / "train"), f"-L{library}", "-lstepscope_collector",
+            f"-Wl,-rpath,{library}",
+        ],
+        check=True,
+    )  # fmt: skip
+    (folder / "run").mkdir()
+    subprocess.run([str(folder / "train")], check=True, cwd=folder)
 
 
 def busy(seconds: float) -> None:
@@ -35,7 +53,7 @@ def test_the_python_example_runs(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    exec(compile(example("python"), str(PAGE), "exec"), {})
+    exec(compile(example("python", "Python"), str(PAGE), "exec"), {})
     assert "step" in capsys.readouterr().out
     with stepscope.open(tmp_path / "data") as run:
         assert run.table("steps")["step"].tolist() == [1, 2, 3]
@@ -45,23 +63,40 @@ def test_the_python_example_runs(
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 def test_the_cpp_example_runs(tmp_path: pathlib.Path) -> None:
-    source = tmp_path / "train.cc"
-    source.write_text(example("cpp"))
-    library = PACKAGE / "lib"
-    subprocess.run(
-        [
-            "g++", "-std=c++11", "-Wall", "-Wextra", "-Werror", f"-I{PACKAGE / 'include'}",
-            str(source), "-o", str(tmp_path / "train"), f"-L{library}", "-lstepscope_collector",
-            f"-Wl,-rpath,{library}",
-        ],
-        check=True,
-    )  # fmt: skip
-    (tmp_path / "run").mkdir()
-    subprocess.run([str(tmp_path / "train")], check=True, cwd=tmp_path)
+    build_and_run(example("cpp", "C and C++"), tmp_path)
     with stepscope.open(tmp_path / "run") as run:
         assert run.table("steps")["step"].tolist() == list(range(1, 101))
         scopes = run.query("select count(*) as n from slices where name = 'train step'")
         assert scopes["n"].tolist() == [100]
+
+
+def test_the_pipelines_example_runs(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(example("python", "Input pipelines"), str(PAGE), "exec"), {})
+    assert "waited_ms" in capsys.readouterr().out
+    with stepscope.open(tmp_path / "data") as run:
+        stages = run.table("stages")
+        assert stages["stage"].tolist() == ["read", "decode"]
+        assert stages["capacity"].tolist() == [64, 16]
+        items = run.query("select name, count(*) as n from slices where cat = 'pipeline'"
+                          " group by name order by name")  # fmt: skip
+        assert items["n"].tolist() == [100, 101]
+        assert run.table("queues").num_rows == 4 * 100
+    for stage in ("read", "decode"):
+        stepscope.pipeline.Stage(stage).end()
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+def test_the_pipelines_cpp_example_runs(tmp_path: pathlib.Path) -> None:
+    build_and_run(example("cpp", "Input pipelines"), tmp_path)
+    with stepscope.open(tmp_path / "run") as run:
+        assert run.table("stages")["workers"].tolist() == [1]
+        taken = run.table("queues")
+        assert taken["batch"].tolist() == list(range(1, 101))
+        assert set(taken["size"].tolist()) == {3}
+        assert set(taken["capacity"].tolist()) == {16}
 
 
 def test_ranges_of_threads_and_decorators(tmp_path: pathlib.Path) -> None:
