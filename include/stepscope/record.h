@@ -59,8 +59,10 @@ enum stepscope_kind {
   STEPSCOPE_STACK_NODE = 24,  // a stack seen for the first time: name is the frame, value1 the
                               // node's number, value2 the number of the node around it (0: none)
   STEPSCOPE_MEMORY_RESERVED = 25,  // see STEPSCOPE_MEMORY
-  // A call of a device's runtime (value2 0) or driver (1): value1 is its correlation. In the file
-  // it is a row of a table of its own.
+  // A call of a device's runtime or driver. value1: its correlation, and above 32 bits the stream
+  // plus one of a call that waits for one. value2: 1 of the driver, above 8 bits what the call
+  // waits for (CUPTI's number), above 32 the context. In the file it is a row of a table of its
+  // own.
   STEPSCOPE_DEVICE_CALL = 32,
   // Flags above the number:
   STEPSCOPE_LONG = 1 << 14,   // a slot with the whole duration follows
