@@ -62,8 +62,8 @@ bool subscribe(const cupti::CuptiLibrary& library) {
 
 }  // namespace
 
-// `tier` as in stepscope_options; with `records`, calls come as CUPTI's records instead of by
-// callbacks. Returns 0, or -1 when CUPTI cannot be had.
+// `tier` as in stepscope_options; with `records`, calls and synchronisations come as CUPTI's
+// records instead of by callbacks. Returns 0, or -1 when CUPTI cannot be had.
 extern "C" __attribute__((visibility("default"))) int stepscope_floor_start(int tier, int records) {
   const auto& library = cupti::CuptiLibrary::open();
   if (!library) return -1;
@@ -72,8 +72,8 @@ extern "C" __attribute__((visibility("default"))) int stepscope_floor_start(int 
   for (const uint32_t kind : {cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kMemset})
     enable(*library, kind);
   if (tier < 3) return 0;
-  enable(*library, cupti::kSynchronization);
   if (records == 0) return subscribe(*library) ? 0 : -1;
+  enable(*library, cupti::kSynchronization);
   if (!cupti::record_runtime_calls(*library) || !cupti::record_driver_calls(*library)) return -1;
   enabled.push_back(cupti::kRuntimeApi);
   enabled.push_back(cupti::kDriverApi);

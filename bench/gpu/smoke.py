@@ -65,13 +65,17 @@ def record_beside_others(tuning: str) -> None:
         thread.start()
     while min(counts) < 20:
         time.sleep(0.01)
-    lost = 0
-    for _ in range(60):
+    lost = {"not_recorded": 0, "dropped": 0, "without_time": 0, "kernels": 0}
+    for number in range(60):
+        print(f"recording {number} beside threads", file=sys.stderr)
         ours = profilers.Ours(3, tuning=tuning)
         with tempfile.TemporaryDirectory() as folder:
             ours.start(Path(folder))
             time.sleep(0.05)
-            lost += ours.stop(Path(folder))["not_recorded"]
+            facts = ours.stop(Path(folder))
+        lost["not_recorded"] += facts["not_recorded"]
+        for name in ("dropped", "without_time", "kernels"):
+            lost[name] += facts["summary"]["gpu"][-1][name]
     done.set()
     for thread in threads:
         thread.join()
@@ -80,6 +84,7 @@ def record_beside_others(tuning: str) -> None:
     step()
     turns: list[tuple[Any, ...]] = []
     for mode in ("full", "torch_default", "full", "torch_default", "full"):
+        print(f"turn of {mode}", file=sys.stderr)
         profiler = profilers.make(mode)
         with tempfile.TemporaryDirectory() as folder:
             profiler.start(Path(folder))
@@ -88,7 +93,7 @@ def record_beside_others(tuning: str) -> None:
             facts = profiler.stop(Path(folder))
         gpu = (facts.get("summary", {}).get("gpu") or [{}])[-1]
         turns.append((mode, facts["kernels"], gpu.get("calls_by_callbacks")))
-    answer = {"steps_of_threads": counts, "not_recorded": lost, "turns": turns}
+    answer = {"steps_of_threads": counts, "lost": lost, "turns": turns}
     print("ANSWER " + json.dumps(answer), flush=True)
 
 
@@ -169,7 +174,7 @@ def check_beside_others() -> bool:
     if answer is None:
         return False
     kernels = {count for _, count, _ in answer["turns"]}
-    return len(kernels) == 1 and not answer["not_recorded"]
+    return len(kernels) == 1 and not answer["lost"]["not_recorded"]
 
 
 def main() -> None:

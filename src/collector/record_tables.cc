@@ -58,10 +58,16 @@ uint64_t RecordSorter::add(const stepscope_ring& ring, uint64_t position, uint64
 
 void RecordSorter::add_call(int64_t start, int64_t duration, uint32_t name,
                             const int64_t (&values)[2]) {
-  const size_t driver = values[1] != 0;
+  const auto low = [](int64_t value) { return value & 0xFFFFFFFF; };
+  const auto high = [](int64_t value) { return value >> 32 & 0xFFFFFFFF; };
+  const auto driver = static_cast<size_t>(values[1] & 1);
   if (calls_[driver] == nullptr)
     calls_[driver] = &chunk_.table(driver != 0 ? kDriverCallsTable : kRuntimeCallsTable, thread_);
-  calls_[driver]->add({start, duration, name, values[0]});
+  calls_[driver]->add({start, duration, name, low(values[0])});
+  const int64_t waits_for = values[1] >> 8 & 0xFF;
+  if (waits_for == 0) return;
+  chunk_.table(kSynchronizationsTable, high(values[1]))
+      .add({waits_for, start, duration, high(values[0]) - 1, low(values[0]), -1});
 }
 
 uint64_t count_records(const stepscope_ring& ring) {

@@ -32,6 +32,11 @@ inline constexpr std::string_view kCallColumns[] = {"start_ticks", "duration_tic
 inline constexpr RawTableLayout kRuntimeCallsTable{"runtime_calls", kCallColumns};
 inline constexpr RawTableLayout kDriverCallsTable{"driver_calls", kCallColumns};
 
+// Key: the context; the stream is -1 where the call has none. `type` is CUPTI's number.
+inline constexpr std::string_view kSynchronizationColumns[] = {
+    "type", "start_ticks", "duration_ticks", "stream", "correlation", "event"};
+inline constexpr RawTableLayout kSynchronizationsTable{"synchronizations", kSynchronizationColumns};
+
 // Sorts the records of one thread. Cheap to make; good until the chunk is packed.
 class RecordSorter {
  public:

@@ -89,6 +89,7 @@ struct ThreadState {
   std::shared_ptr<Buffer> buffer;
   uint32_t generation = 0;
   bool in_callback = false;
+  uintptr_t stream = 0;  // the argument of the call that is under way
 };
 thread_local ThreadState this_thread;
 
@@ -198,6 +199,8 @@ void call_back(uint32_t site, uint32_t domain, uint32_t id, uint32_t correlation
   CallbackData data{};
   data.site = site;
   data.between = between;
+  data.parameters = &this_thread.stream;
+  data.context_id = 1;
   data.correlation = correlation;
   this_thread.in_callback = true;
   function(nullptr, domain, id, &data);
@@ -350,6 +353,7 @@ void fake_cupti_allocate(uint64_t address, int64_t bytes) {
 
 void fake_cupti_synchronize(uint32_t stream) {
   const uint64_t start = now();
+  this_thread.stream = stream;
   const uint32_t correlation = call(kRuntimeApi, runtime_id("cudaStreamSynchronize"), start);
   if (!is_on(kSynchronization)) return;
   SynchronizationRecord sync{};
@@ -571,8 +575,17 @@ ReturnCode cuptiUnsubscribe(void* subscriber) {
 }
 
 ReturnCode cuptiEnableCallback(uint32_t on, void* subscriber, uint32_t domain, uint32_t id) {
-  if (subscriber != &fake() || domain > 2 || on == 0) return kInvalidParameter;
-  fake().callbacks[domain] |= uint64_t{1} << id;
+  if (subscriber != &fake() || domain > 2) return kInvalidParameter;
+  if (on != 0) {
+    fake().callbacks[domain] |= uint64_t{1} << id;
+  } else {
+    fake().callbacks[domain] &= ~(uint64_t{1} << id);
+  }
+  return kSuccess;
+}
+
+ReturnCode cuptiGetStreamIdEx(void*, void* stream, uint8_t, uint32_t* id) {
+  *id = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(stream));
   return kSuccess;
 }
 

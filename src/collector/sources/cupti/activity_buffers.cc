@@ -19,13 +19,17 @@ void ActivityBuffers::prepare(size_t buffer_bytes, size_t ready, size_t most) {
   most_ = std::min(most, kMost);
   ready_ = std::min(ready, most_);
   refused_ = 0;
+  all_made_ = false;
   keep_ready();
 }
 
 void ActivityBuffers::keep_ready() {
-  while (static_cast<size_t>(std::popcount(free_.load(std::memory_order_relaxed))) < ready_ &&
-         add_slot()) {
+  bool more = true;
+  while (more &&
+         static_cast<size_t>(std::popcount(free_.load(std::memory_order_relaxed))) < ready_) {
+    more = add_slot();
   }
+  if (!more || count() >= most_) all_made_ = true;
 }
 
 bool ActivityBuffers::add_slot() {

@@ -41,6 +41,11 @@ class ActivityBuffers {
   void recycle(const Filled& filled);
   // Makes sure that a few are free, while there may be more.
   void keep_ready();
+  // Whether keep_ready() should come soon. Any thread may ask.
+  bool running_low() const {
+    const auto free = static_cast<size_t>(std::popcount(free_.load(std::memory_order_relaxed)));
+    return free <= ready_ / 2 && !all_made_.load(std::memory_order_relaxed);
+  }
   bool any_filled() const { return filled_.load(std::memory_order_relaxed) != 0; }
 
   // The writer thread's, when CUPTI has left the process: what it still had is free.
@@ -67,6 +72,7 @@ class ActivityBuffers {
   std::atomic<uint64_t> filled_ = 0;
   std::atomic<uint64_t> next_order_ = 0;
   std::atomic<uint64_t> refused_ = 0;
+  std::atomic<bool> all_made_ = false;
   std::array<Slot, kMost> slots_;
   uint64_t without_memory_ = ~uint64_t{0};  // the writer's
   size_t buffer_bytes_ = 0;

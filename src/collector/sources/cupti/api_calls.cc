@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 22> kUnwantedRuntimeCalls = {
 
 // The driver's functions are mostly the runtime's own steps, seen a second time. These are what
 // programs and compilers (Triton, NCCL, the expandable segments of PyTorch) call themselves.
-constexpr std::array<std::string_view, 22> kWantedDriverCalls = {
+constexpr std::array<std::string_view, 23> kWantedDriverCalls = {
     "cuLaunchKernel",
     "cuLaunchKernelEx",
     "cuLaunchCooperativeKernel",
@@ -60,11 +60,20 @@ constexpr std::array<std::string_view, 22> kWantedDriverCalls = {
     "cuStreamSynchronize",
     "cuEventSynchronize",
     "cuCtxSynchronize",
+    "cuStreamWaitEvent",
 };
 
 template <typename Names>
 bool contains(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The per-thread default stream has functions of its own.
+std::string_view without_stream_suffix(std::string_view plain_name) {
+  for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
+    if (plain_name.ends_with(suffix)) plain_name.remove_suffix(suffix.size());
+  }
+  return plain_name;
 }
 
 // The kind first: what is switched on for single functions without it stays off (CUPTI 13.0).
@@ -94,11 +103,20 @@ bool runtime_call_is_wanted(std::string_view plain_name) {
 }
 
 bool driver_call_is_wanted(std::string_view plain_name) {
-  // The per-thread default stream has functions of its own.
-  for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
-    if (plain_name.ends_with(suffix)) plain_name.remove_suffix(suffix.size());
-  }
-  return contains(kWantedDriverCalls, plain_name);
+  return contains(kWantedDriverCalls, without_stream_suffix(plain_name));
+}
+
+SyncType sync_type(std::string_view plain_name) {
+  plain_name = without_stream_suffix(plain_name);
+  if (plain_name == "cudaStreamSynchronize" || plain_name == "cuStreamSynchronize")
+    return SyncType::kStream;
+  if (plain_name == "cudaDeviceSynchronize" || plain_name == "cuCtxSynchronize")
+    return SyncType::kContext;
+  if (plain_name == "cudaEventSynchronize" || plain_name == "cuEventSynchronize")
+    return SyncType::kEvent;
+  if (plain_name == "cudaStreamWaitEvent" || plain_name == "cuStreamWaitEvent")
+    return SyncType::kStreamWaitsForEvent;
+  return SyncType::kNothing;
 }
 
 bool record_runtime_calls(const CuptiLibrary& library) {

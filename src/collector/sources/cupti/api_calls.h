@@ -23,6 +23,16 @@ std::string_view plain_api_name(std::string_view name);
 bool runtime_call_is_wanted(std::string_view plain_name);
 bool driver_call_is_wanted(std::string_view plain_name);
 
+// What a call waits for, in CUPTI's numbers of synchronisations.
+enum class SyncType : uint8_t {
+  kNothing = 0,
+  kEvent = 1,
+  kStreamWaitsForEvent = 2,
+  kStream = 3,
+  kContext = 4,
+};
+SyncType sync_type(std::string_view plain_name);
+
 // Calls visit(id, plain name) for every function of a domain. The library must have
 // get_callback_name.
 template <typename Visit>

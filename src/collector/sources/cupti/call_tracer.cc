@@ -3,6 +3,8 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstring>
+#include <utility>
 #include <vector>
 
 #include "collector/sources/cupti/api_calls.h"
@@ -11,8 +13,12 @@
 namespace stepscope::cupti {
 namespace {
 
-// By the ids of functions; 0: not wanted.
-using NamesById = std::vector<uint32_t>;
+struct Call {
+  uint32_t name = 0;  // 0: not wanted
+  SyncType waits_for = SyncType::kNothing;
+  bool per_thread_stream = false;
+};
+using CallsById = std::vector<Call>;
 
 // Callbacks may still run when they have been switched off: what they use is the process's and is
 // never destroyed.
@@ -20,8 +26,9 @@ struct Tracing {
   std::atomic<uint32_t> recording = 0;  // its number; 0: none
   std::atomic<uint64_t> began = 0;      // in ticks
   uint32_t last_recording = 0;
-  NamesById runtime;
-  NamesById driver;
+  CallsById runtime;
+  CallsById driver;
+  const CuptiLibrary* library = nullptr;
   void* subscriber = nullptr;
 };
 
@@ -47,6 +54,19 @@ bool finalize_here(const CallbackData& data) {
   return true;
 }
 
+// What the ring's record says beside the call's own times: see STEPSCOPE_DEVICE_CALL.
+uint64_t stream_bits(const Call& call, const CallbackData& data, const CuptiLibrary& library) {
+  if (call.waits_for != SyncType::kStream && call.waits_for != SyncType::kStreamWaitsForEvent)
+    return 0;
+  void* stream = nullptr;
+  std::memcpy(&stream, data.parameters, sizeof stream);  // the first argument of all of them
+  uint32_t id = 0;
+  const bool known =
+      library.get_stream_id != nullptr &&
+      library.get_stream_id(data.context, stream, call.per_thread_stream, &id) == kSuccess;
+  return known ? (uint64_t{id} + 1) << 32 : 0;
+}
+
 extern "C" void stepscope_cupti_call(void*, uint32_t domain, uint32_t id,
                                      const CallbackData* data) {
   if (__builtin_expect(this_thread.detach_from != nullptr, 0) && finalize_here(*data)) return;
@@ -67,24 +87,32 @@ extern "C" void stepscope_cupti_call(void*, uint32_t domain, uint32_t id,
   }
   const uint64_t now = stepscope_ticks();
   if (runtime && thread.open_runtime_calls > 0) --thread.open_runtime_calls;
-  const NamesById& names = runtime ? all.runtime : all.driver;
+  const CallsById& calls = runtime ? all.runtime : all.driver;
   const uint64_t start = *data->between;
   const uint64_t began = all.began.load(std::memory_order_relaxed);
   // A call that was under way when the recording began has no start.
-  if (id >= names.size() || start - began > now - began) return;
-  stepscope_put(start, now - start, STEPSCOPE_DEVICE_CALL | STEPSCOPE_VALUES, names[id],
-                data->correlation, runtime ? 0 : 1);
+  if (id >= calls.size() || start - began > now - began) return;
+  const Call& call = calls[id];
+  uint64_t value1 = data->correlation;
+  uint64_t value2 = runtime ? 0 : 1;
+  if (__builtin_expect(call.waits_for != SyncType::kNothing, 0)) {
+    value1 |= stream_bits(call, *data, *all.library);
+    value2 |= static_cast<uint64_t>(call.waits_for) << 8 | uint64_t{data->context_id} << 32;
+  }
+  stepscope_put(start, now - start, STEPSCOPE_DEVICE_CALL | STEPSCOPE_VALUES, call.name, value1,
+                value2);
 }
 
-NamesById learn(const CuptiLibrary& library, uint32_t domain) {
-  NamesById names;
+CallsById learn(const CuptiLibrary& library, uint32_t domain) {
+  CallsById calls;
   for_each_call(library, domain, [&](uint32_t id, std::string_view name) {
     if (!(domain == kRuntimeDomain ? runtime_call_is_wanted(name) : driver_call_is_wanted(name)))
       return;
-    if (id >= names.size()) names.resize(id + 1);
-    names[id] = stepscope_name(name.data(), name.size());
+    if (id >= calls.size()) calls.resize(id + 1);
+    const bool per_thread_stream = name.ends_with("_ptsz");
+    calls[id] = {stepscope_name(name.data(), name.size()), sync_type(name), per_thread_stream};
   });
-  return names;
+  return calls;
 }
 
 bool subscribe(const CuptiLibrary& library) {
@@ -93,11 +121,11 @@ bool subscribe(const CuptiLibrary& library) {
          library.subscribe(&tracing().subscriber, stepscope_cupti_call, nullptr) == kSuccess;
 }
 
-bool switch_on(const CuptiLibrary& library, uint32_t domain, const NamesById& names) {
+bool switch_all(const CuptiLibrary& library, uint32_t on, uint32_t domain, const CallsById& calls) {
   bool any = false;
-  for (uint32_t id = 0; id < names.size(); ++id) {
-    if (names[id] == 0) continue;
-    any |= library.enable_callback(1, tracing().subscriber, domain, id) == kSuccess;
+  for (uint32_t id = 0; id < calls.size(); ++id) {
+    if (calls[id].name == 0) continue;
+    any |= library.enable_callback(on, tracing().subscriber, domain, id) == kSuccess;
   }
   return any;
 }
@@ -111,6 +139,7 @@ bool start_call_tracing(const CuptiLibrary& library) {
       nullptr, nullptr, [] { tracing().recording.store(0, std::memory_order_relaxed); });
   (void)kForkHandled;
   Tracing& all = tracing();
+  all.library = &library;
   if (all.runtime.empty()) {
     all.runtime = learn(library, kRuntimeDomain);
     all.driver = learn(library, kDriverDomain);
@@ -118,15 +147,19 @@ bool start_call_tracing(const CuptiLibrary& library) {
   all.last_recording = all.last_recording == UINT32_MAX ? 1 : all.last_recording + 1;
   all.began.store(stepscope_ticks(), std::memory_order_relaxed);
   all.recording.store(all.last_recording, std::memory_order_release);
-  const bool runtime = switch_on(library, kRuntimeDomain, all.runtime);
-  if (runtime && switch_on(library, kDriverDomain, all.driver)) return true;
+  const bool runtime = switch_all(library, 1, kRuntimeDomain, all.runtime);
+  if (runtime && switch_all(library, 1, kDriverDomain, all.driver)) return true;
   stop_call_tracing(library);
   return false;
 }
 
 void stop_call_tracing(const CuptiLibrary& library) {
-  tracing().recording.store(0, std::memory_order_release);
-  library.unsubscribe(tracing().subscriber);
+  Tracing& all = tracing();
+  all.recording.store(0, std::memory_order_release);
+  switch_all(library, 0, kRuntimeDomain, all.runtime);
+  switch_all(library, 0, kDriverDomain, all.driver);
+  // While the place is taken, torch.profiler records no GPU.
+  library.unsubscribe(all.subscriber);
 }
 
 bool detach(const CuptiLibrary& library) {

@@ -1,9 +1,10 @@
 // CUPTI's callbacks: calls of the runtime and the driver as records of our own, and the way out.
 //
 // CUPTI can write records of calls itself, but its bookkeeping for them costs the launching thread
-// more than the kernels' records do (docs/performance.md); a callback and 32 bytes in the thread's
-// ring cost a fraction of that. CUPTI has one subscriber in a process: where another profiler is
-// it, calls come as CUPTI's records after all.
+// as much as the kernels' records do, that for synchronisations twice as much, also when nothing
+// synchronises (docs/performance.md); a callback and 32 bytes in the thread's ring cost a fraction
+// of that. CUPTI has one subscriber in a process: where another profiler is it, both come as
+// CUPTI's records after all.
 #ifndef STEPSCOPE_COLLECTOR_SOURCES_CUPTI_CALL_TRACER_H_
 #define STEPSCOPE_COLLECTOR_SOURCES_CUPTI_CALL_TRACER_H_
 

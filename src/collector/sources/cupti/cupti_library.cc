@@ -133,6 +133,7 @@ Result<CuptiLibrary> open_library() {
   look_up(handle, "cuptiSubscribe", library.subscribe);
   look_up(handle, "cuptiUnsubscribe", library.unsubscribe);
   look_up(handle, "cuptiEnableCallback", library.enable_callback);
+  look_up(handle, "cuptiGetStreamIdEx", library.get_stream_id);
   look_up(handle, "cuptiFinalize", library.finalize);
   if (const ReturnCode code = library.get_version(&library.version); code != kSuccess) {
     return cannot_open(library.path + " does not start: " + library.result_text(code),

@@ -37,6 +37,8 @@ struct CuptiLibrary {
   ReturnCode (*unsubscribe)(void* subscriber) = nullptr;
   ReturnCode (*enable_callback)(uint32_t on, void* subscriber, uint32_t domain,
                                 uint32_t id) = nullptr;
+  ReturnCode (*get_stream_id)(void* context, void* stream, uint8_t per_thread,
+                              uint32_t* id) = nullptr;
   ReturnCode (*finalize)() = nullptr;
   void* handle = nullptr;
   std::string path;

@@ -37,6 +37,8 @@ extern "C" void stepscope_cupti_request(uint8_t** buffer, size_t* bytes, size_t*
   *buffer = taken.data();
   *bytes = taken.size();
   *most_records = 0;  // as many as fit
+  WriterBell* const bell = callbacks().bell.load(std::memory_order_acquire);
+  if (bell != nullptr && callbacks().buffers.running_low()) bell->ring();
 }
 
 extern "C" void stepscope_cupti_complete(void*, uint32_t, uint8_t* buffer, size_t,
@@ -137,6 +139,7 @@ void CuptiSource::restore_attributes() {
 void CuptiSource::start_calls() {
   tracing_calls_ = options_.calls_by_callbacks && start_call_tracing(*library_);
   if (tracing_calls_) return;
+  enable(kSynchronization, "synchronisations");
   if (record_runtime_calls(*library_)) {
     enabled_.push_back(kRuntimeApi);
   } else {
@@ -191,7 +194,6 @@ Status CuptiSource::start() {
     enable(kMemset, "memsets");
   }
   if (options_.tier >= Tier::kFull) {
-    enable(kSynchronization, "synchronisations");
     enable(kOverhead, "overheads of CUPTI");
   }
   if (!enabled_.empty()) return {};
@@ -229,7 +231,10 @@ void CuptiSource::collect(SourceOutput& output) {
   }
 }
 
-bool CuptiSource::waiting() const { return callbacks().buffers.any_filled(); }
+bool CuptiSource::waiting() const {
+  const ActivityBuffers& buffers = callbacks().buffers;
+  return buffers.any_filled() || (!stopped_ && buffers.running_low());
+}
 
 void CuptiSource::stop() {
   for (const uint32_t kind : std::views::reverse(enabled_)) library_->disable(kind);

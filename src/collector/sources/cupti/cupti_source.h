@@ -29,9 +29,10 @@ enum class Tier : uint32_t {
 
 struct CuptiOptions {
   Tier tier = Tier::kKernels;
-  size_t buffer_bytes = 8 << 20;
-  size_t buffers_ready = 4;
-  size_t buffers_most = 16;
+  // Every thread that launches has one, so there are to be many rather than large ones.
+  size_t buffer_bytes = 2 << 20;
+  size_t buffers_ready = 8;
+  size_t buffers_most = 64;
   // CUPTI gives a buffer back when it is full; asking for half-full ones this often bounds what a
   // crash can lose. 0: never.
   int64_t flush_every_ms = 1000;

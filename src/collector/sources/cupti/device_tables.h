@@ -35,11 +35,6 @@ inline constexpr RawTableLayout kCopiesTable{"copies", kCopyColumns};
 inline constexpr std::string_view kOverheadColumns[] = {"start_ticks", "duration_ticks", "kind"};
 inline constexpr RawTableLayout kOverheadsTable{"overheads", kOverheadColumns};
 
-// Key: the context; the stream is -1 where the call has none.
-inline constexpr std::string_view kSynchronizationColumns[] = {
-    "type", "start_ticks", "duration_ticks", "stream", "correlation", "event"};
-inline constexpr RawTableLayout kSynchronizationsTable{"synchronizations", kSynchronizationColumns};
-
 inline constexpr std::string_view kContextColumns[] = {"context", "device"};
 inline constexpr RawTableLayout kContextsTable{"contexts", kContextColumns};
 
