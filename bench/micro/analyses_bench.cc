@@ -63,7 +63,8 @@ int run(const std::string& path, int repeats) {
               static_cast<unsigned long long>((*store)->rows(Table::kSlices)),
               static_cast<unsigned long long>((*store)->rows(Table::kKernels)));
   std::printf("%-28s %10s %10s %10s\n", "table", "rows", "wall ms", "CPU ms");
-  for (const std::string_view name : RunAnalyses::table_names()) {
+  for (const ResultTable& described : RunAnalyses::descriptions()) {
+    const std::string_view name = described.name();
     size_t rows = 0;
     const Cost cost = least_cost(repeats, [&] {
       RunAnalyses analyses(*store, {});
@@ -75,8 +76,8 @@ int run(const std::string& path, int repeats) {
   }
   const Cost all = least_cost(repeats, [&] {
     RunAnalyses analyses(*store, {});
-    for (const std::string_view name : RunAnalyses::table_names())
-      if (!analyses.table(name)) std::abort();
+    for (const ResultTable& described : RunAnalyses::descriptions())
+      if (!analyses.table(described.name())) std::abort();
   });
   std::printf("%-28s %10s %10.1f %10.1f\n", "all tables together", "", all.wall_ms, all.cpu_ms);
 

@@ -113,7 +113,7 @@ void take_device_work(RunAnalyses& run, const RankId& rank, int64_t steps, RankF
   int64_t tensor_ns = 0;
   int64_t ai_cpu_ns = 0;
   bool tensor_known = false;
-  for (const KernelRow& row : run.kernels().kernels) {
+  for (const KernelTotalRow& row : run.kernels().kernels) {
     if (!mine(row) || row.work_class != "compute") continue;
     compute_ns += row.total_ns;
     compute_count += row.count;

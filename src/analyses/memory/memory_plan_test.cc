@@ -9,12 +9,12 @@ namespace {
 
 using testing::MadeRun;
 
-SourceColumnView integers(const char* name, std::vector<int64_t> values) {
+SourceColumn integers(const char* name, std::vector<int64_t> values) {
   return {name, Type::kInt64, std::move(values)};
 }
-SourceColumnView texts(RankBuilder& rank, const char* name,
+SourceColumn texts(RankBuilder& rank, const char* name,
                        const std::vector<const char*>& values) {
-  SourceColumnView column{name, Type::kText, {}};
+  SourceColumn column{name, Type::kText, {}};
   for (const char* value : values)
     column.values.push_back(value == nullptr ? kNull : rank.strings.intern(value));
   return column;

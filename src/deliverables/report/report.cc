@@ -96,7 +96,7 @@ void add_lines(RunAnalyses& run, Report& report) {
     line.count += static_cast<double>(count) / steps;
     total += static_cast<double>(ns) / steps;
   };
-  for (const KernelRow& row : run.kernels().kernels) add(row.name, row.total_ns, row.count);
+  for (const KernelTotalRow& row : run.kernels().kernels) add(row.name, row.total_ns, row.count);
   report.lines_title = "Most device time";
   if (by_name.empty()) {
     report.lines_title = "Operators with most time of their own";
