@@ -175,23 +175,30 @@ void take_names(const StoreReader& store, size_t rank, RankFacts& facts) {
 // What a rank needs of a step by itself: without communication, in which it waits for the others.
 int64_t own_ns(const RankFacts& rank) { return rank.step_ns - rank.exposed_communication_ns; }
 
+// Windows of one rank are the same rank at different times: its mean counts.
 void compare(Facts& facts) {
-  if (facts.ranks.size() < 2) return;
-  const RankFacts* slowest = nullptr;
-  std::vector<int64_t> all;
+  struct Own {
+    int64_t sum_ns = 0;
+    int64_t windows = 0;
+  };
+  std::map<int64_t, Own> by_rank;
   for (const RankFacts& rank : facts.ranks) {
     if (rank.step_ns == kNull) continue;
-    all.push_back(own_ns(rank));
-    if (slowest == nullptr || own_ns(rank) > own_ns(*slowest)) slowest = &rank;
+    Own& own = by_rank[rank.rank];
+    own.sum_ns += own_ns(rank);
+    ++own.windows;
   }
-  if (slowest == nullptr || all.size() < 2) return;
+  if (by_rank.size() < 2) return;
+  std::vector<std::pair<int64_t, int64_t>> all;  // time, rank
+  for (const auto& [rank, own] : by_rank) all.emplace_back(own.sum_ns / own.windows, rank);
   std::sort(all.begin(), all.end());
+  const auto [slowest_ns, slowest] = all.back();
   all.pop_back();
-  const int64_t others = all[all.size() / 2];
-  if (facts.share(own_ns(*slowest) - others) <= kSlowRankShare) return;
-  facts.slow_rank = slowest->rank;
-  facts.slow_rank_own_ns = own_ns(*slowest);
-  facts.other_ranks_own_ns = others;
+  const int64_t others_ns = all[all.size() / 2].first;
+  if (facts.share(slowest_ns - others_ns) <= kSlowRankShare) return;
+  facts.slow_rank = slowest;
+  facts.slow_rank_own_ns = slowest_ns;
+  facts.other_ranks_own_ns = others_ns;
 }
 
 void take_communication(RunAnalyses& run, int64_t steps, Facts& facts) {

@@ -72,8 +72,10 @@ std::optional<Finding> check_exposed_communication(const Facts& facts, const Rul
   const RankFacts* rank = nullptr;
   for (const RankFacts& each : facts.ranks) {
     if (each.steps == 0) continue;
-    const int64_t own = each.exposed_communication_ns -
-                        (each.communication_wait_ns == kNull ? 0 : each.communication_wait_ns);
+    const int64_t waited =
+        std::max(each.communication_wait_ns == kNull ? 0 : each.communication_wait_ns,
+                 facts.late_peer == kNull ? 0 : facts.late_peer_wait_ns);
+    const int64_t own = std::max<int64_t>(each.exposed_communication_ns - waited, 0);
     if (exposed_ns == kNull || own < exposed_ns) {
       exposed_ns = own;
       rank = &each;

@@ -187,6 +187,16 @@ TEST(Rules, WaitingForASlowRankIsNotCommunication) {
   EXPECT_EQ(findings[0].rule, "slow_rank");
 }
 
+TEST(Rules, WaitingForALatePeerIsNotCommunicationEither) {
+  Facts facts = healthy();
+  for (RankFacts& rank : facts.ranks) rank.exposed_communication_ns = 72 * kMs;
+  facts.late_peer = 5;
+  facts.late_peer_wait_ns = 70 * kMs;
+  const auto findings = find_causes(facts);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].rule, "late_peer");
+}
+
 TEST(Rules, OneWaitAtTheEndOfAStepIsHowProgramsEndIt) {
   Facts facts = healthy();
   facts.ranks[0].idle_sync_ns = 10 * kMs;

@@ -12,8 +12,7 @@ using testing::MadeRun;
 SourceColumn integers(const char* name, std::vector<int64_t> values) {
   return {name, Type::kInt64, std::move(values)};
 }
-SourceColumn texts(RankBuilder& rank, const char* name,
-                       const std::vector<const char*>& values) {
+SourceColumn texts(RankBuilder& rank, const char* name, const std::vector<const char*>& values) {
   SourceColumn column{name, Type::kText, {}};
   for (const char* value : values)
     column.values.push_back(value == nullptr ? kNull : rank.strings.intern(value));

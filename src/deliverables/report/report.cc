@@ -108,6 +108,9 @@ void add_lines(RunAnalyses& run, Report& report) {
   }
   std::sort(report.lines.begin(), report.lines.end(),
             [](const ReportLine& a, const ReportLine& b) { return a.ns > b.ns; });
+  if (report.lines.empty()) {
+    for (const Reason& reason : run.reasons("operator_types")) report.no_lines = reason.why;
+  }
   if (report.lines.size() > kLinesShown) report.lines.resize(kLinesShown);
 }
 
@@ -135,10 +138,9 @@ void add_memory(RunAnalyses& run, Report& report) {
 void add_data(RunAnalyses& run, Report& report) {
   for (const PipelineRow& row : run.pipeline().verdicts) {
     std::string line = "rank " + std::to_string(row.rank) + ": ";
-    line += row.slow_stage == "none" || row.slow_stage.empty()
-                ? "data preparation keeps up"
-                : "held up in " + std::string(row.slow_stage);
-    if (!row.bottleneck.empty()) line += " by " + row.bottleneck;
+    const bool keeps_up = row.slow_stage == "none" || row.slow_stage.empty();
+    line += keeps_up ? "data preparation keeps up" : "held up in " + std::string(row.slow_stage);
+    if (!keeps_up && !row.bottleneck.empty()) line += " by " + row.bottleneck;
     if (!std::isnan(row.wait_share))
       line += ", waits " + words_for_share(row.wait_share) + " of a step";
     report.data.push_back(std::move(line));

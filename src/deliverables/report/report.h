@@ -38,6 +38,7 @@ struct Report {
   std::string no_findings;  // why there are none
   std::string lines_title;
   std::vector<ReportLine> lines;  // kernels, or operators where there are none
+  std::string no_lines;           // why there are neither
   std::vector<std::string> memory;
   std::vector<std::string> data;
   std::vector<std::string> quality;

@@ -122,7 +122,9 @@ std::string report_html(const Report& report) {
     out += "<tr><td><code>" + escaped(line.name) + "</code></td><td>" +
            words_for_time(std::llround(line.ns)) + "</td><td>" + words_for_share(line.share) +
            "</td><td>" + words_for_number(line.count) + "</td></tr>";
-  out += "</table></section>\n<div class=\"columns\">";
+  out += "</table>";
+  if (report.lines.empty()) out += "<p class=\"muted\">" + escaped(report.no_lines) + "</p>";
+  out += "</section>\n<div class=\"columns\">";
   append_list(out, "Memory", report.memory, "nothing recorded");
   append_list(out, "Data preparation", report.data, "nothing recorded");
   out += "</div>\n";

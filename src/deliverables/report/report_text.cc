@@ -115,6 +115,7 @@ std::string report_text(const Report& report, size_t width, bool colours) {
   }
 
   printer.heading(report.lines_title + ", a step");
+  if (report.lines.empty()) append_wrapped(out, report.no_lines, 2, width);
   const size_t name_width = width - 36;
   for (const ReportLine& line : report.lines) {
     out += "  " + padded(shortened(line.name, name_width), name_width) + "  " +
