@@ -77,7 +77,8 @@ setup_web_packages() {
   wanted="$(node --version) $(sha256sum <"$web/package-lock.json")"
   if [[ "$(cat "$stamp" 2>/dev/null)" == "$wanted" ]]; then return 0; fi
   say "installing by npm: web/package-lock.json"
-  (cd "$web" && npm ci --silent --no-audit --no-fund) || return
+  # Not `npm ci`, which insists on packages of other systems that a mirror may not have.
+  (cd "$web" && npm install --silent --no-save --no-audit --no-fund) || return
   printf '%s\n' "$wanted" >"$stamp"
 }
 
