@@ -166,7 +166,8 @@ class Recording {
 // threads at once, as a decorated function is; the GIL guards the list.
 class Range {
  public:
-  explicit Range(const std::string& name) : name_(stepscope_name(name.data(), name.size())) {}
+  Range(const std::string& name, const std::string& kind)
+      : name_(stepscope_name(name.data(), name.size())), kind_(kind_of(kind)) {}
 
   void enter() {
     open_.push_back({::pthread_self(), stepscope_is_recording() ? stepscope_ticks() : 0});
@@ -178,7 +179,7 @@ class Range {
     if (innermost == open_.rend()) return;
     const uint64_t start = innermost->start;
     open_.erase(std::next(innermost).base());
-    if (start != 0) stepscope_range(start, STEPSCOPE_USER, name_);
+    if (start != 0) stepscope_range(start, kind_, name_);
   }
 
  private:
@@ -186,7 +187,17 @@ class Range {
     pthread_t thread;
     uint64_t start;  // 0: nothing was recording
   };
+  static uint32_t kind_of(const std::string& word) {
+    if (word == "range") return STEPSCOPE_USER;
+    if (word == "operator") return STEPSCOPE_OPERATOR;
+    if (word == "module") return STEPSCOPE_MODULE;
+    if (word == "collective") return STEPSCOPE_COLLECTIVE;
+    throw std::invalid_argument("kind is \"range\", \"operator\", \"module\" or \"collective\", not \"" +
+                                word + "\"");
+  }
+
   uint32_t name_;
+  uint32_t kind_;
   std::vector<Open> open_;
 };
 
@@ -245,7 +256,7 @@ NB_MODULE(_record, module) {
       .def("add_metadata", &Recording::add_metadata, "key"_a, "json_value"_a)
       .def_prop_ro("active", &Recording::active);
   nb::class_<Range>(module, "record_function")
-      .def(nb::init<const std::string&>(), "name"_a)
+      .def(nb::init<const std::string&, const std::string&>(), "name"_a, "kind"_a = "range")
       .def("__enter__",
            [](nb::handle_t<Range> self) {
              nb::cast<Range&>(self).enter();

@@ -142,7 +142,7 @@ def end_range_elsewhere(start: int, name: int, about: str) -> None:
 
 
 class record_function:  # noqa: N801
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, kind: str = "range") -> None:
         self._name = name
 
     def __enter__(self) -> record_function:

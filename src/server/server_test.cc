@@ -1,0 +1,270 @@
+#include "server/server.h"
+
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <httplib.h>
+#include <nlohmann/json.hpp>
+
+#include "server/slice_colour.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/trace_text.h"
+
+namespace stepscope {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::string small_trace() {
+  return testing::trace_of(
+      {R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 0, "dur": 100})",
+       R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 10, "dur": 20, "args": {"a": [1, 2]}})",
+       R"({"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 30, "dur": 40, "args": {"device": 0, "stream": 7}})"});
+}
+
+class ServerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fs::create_directories(folder_.path("runs"));
+    folder_.write("runs/one.json", small_trace());
+    folder_.write("runs/broken.json", "{\"traceEvents\": [{\"ph\": \"X\", ");
+    folder_.write("outside.json", small_trace());
+    fs::create_symlink(folder_.path("outside.json"), folder_.path("runs/link.json"));
+  }
+  void TearDown() override { stop(); }
+
+  void start(ServerOptions options = {}) {
+    options.base = folder_.path("runs");
+    options.port = 0;
+    options.look_every_seconds = 0.05;
+    auto server = Server::create(options);
+    ASSERT_TRUE(server.ok()) << server.error().message();
+    server_ = std::move(*server);
+    thread_ = std::thread([this] { (void)server_->run(); });
+    client_ = std::make_unique<httplib::Client>("127.0.0.1", server_->port());
+    const std::string link = server_->link();
+    token_ = link.find("token=") == std::string::npos ? "" : link.substr(link.find("token=") + 6);
+    headers_ = {{"X-Stepscope-Token", token_}};
+  }
+  void stop() {
+    if (server_) server_->stop();
+    if (thread_.joinable()) thread_.join();
+    server_.reset();
+  }
+
+  json get(const std::string& path, int status = 200) {
+    auto reply = client_->Get("/api/v1/" + path, headers_);
+    EXPECT_TRUE(reply) << path;
+    if (!reply) return {};
+    EXPECT_EQ(reply->status, status) << path << " " << reply->body;
+    return json::parse(reply->body, nullptr, false);
+  }
+
+  // The run of this name, once it has reached a state that will not change.
+  json settled(const std::string& name) {
+    for (int i = 0; i < 200; ++i) {
+      for (const json& run : get("runs")["runs"]) {
+        if (run["name"] == name && (run["state"] == "ready" || run["state"] == "failed")) return run;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    ADD_FAILURE() << name << " does not settle";
+    return {};
+  }
+  std::string ready(const std::string& name) {
+    const json run = settled(name);
+    EXPECT_EQ(run["state"], "ready") << run.dump();
+    return "runs/" + run.value("id", "");
+  }
+
+  testing::TemporaryFolder folder_;
+  std::unique_ptr<Server> server_;
+  std::thread thread_;
+  std::unique_ptr<httplib::Client> client_;
+  std::string token_;
+  httplib::Headers headers_;
+};
+
+TEST_F(ServerTest, ListsRunsOfItsFolderAndNothingOutside) {
+  start();
+  const json one = settled("one.json");
+  EXPECT_EQ(one["state"], "ready");
+  EXPECT_EQ(one["ranks"], 1);
+  EXPECT_EQ(one["steps"], 1);
+  for (const json& run : get("runs")["runs"]) EXPECT_NE(run["name"], "link.json");
+}
+
+TEST_F(ServerTest, RunsComeAndGoWithoutARestart) {
+  start();
+  ready("one.json");
+  folder_.write("runs/two.json", small_trace());
+  ready("two.json");
+  fs::remove(folder_.path("runs/two.json"));
+  for (int i = 0; i < 200; ++i) {
+    bool there = false;
+    for (const json& run : get("runs")["runs"]) there |= run["name"] == "two.json";
+    if (!there) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  FAIL() << "two.json is still listed";
+}
+
+TEST_F(ServerTest, WantsItsToken) {
+  start();
+  auto refused = client_->Get("/api/v1/runs");
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->status, 401);
+  auto wrong = client_->Get("/api/v1/runs", {{"X-Stepscope-Token", token_ + "0"}});
+  EXPECT_EQ(wrong->status, 401);
+  // The link's token becomes a cookie and leaves the address.
+  auto opened = client_->Get("/?token=" + token_ + "&a=b");
+  ASSERT_TRUE(opened);
+  EXPECT_EQ(opened->status, 302);
+  EXPECT_EQ(opened->get_header_value("Location"), "/?a=b");
+  const std::string cookie = opened->get_header_value("Set-Cookie");
+  EXPECT_NE(cookie.find("HttpOnly"), std::string::npos);
+  auto allowed = client_->Get("/api/v1/runs", {{"Cookie", cookie.substr(0, cookie.find(';'))}});
+  EXPECT_EQ(allowed->status, 200);
+}
+
+TEST_F(ServerTest, RefusesNamesThatAreNotItsOwn) {
+  start();
+  headers_.emplace("Host", "evil.example");
+  get("runs", 403);
+}
+
+TEST_F(ServerTest, SendsHeadersThatKeepThePageToItself) {
+  start();
+  auto reply = client_->Get("/", headers_);
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->status, 200);
+  EXPECT_NE(reply->get_header_value("Content-Security-Policy").find("default-src 'self'"),
+            std::string::npos);
+  EXPECT_EQ(reply->get_header_value("X-Content-Type-Options"), "nosniff");
+  EXPECT_FALSE(reply->has_header("Access-Control-Allow-Origin"));
+}
+
+TEST_F(ServerTest, WillNotServeOthersWithoutAToken) {
+  ServerOptions options;
+  options.base = folder_.path("runs");
+  options.host = "0.0.0.0";
+  options.port = 0;
+  options.want_token = false;
+  EXPECT_FALSE(Server::create(options).ok());
+}
+
+TEST_F(ServerTest, WorksBelowAPath) {
+  ServerOptions options;
+  options.path_prefix = "/tools/stepscope";
+  start(options);
+  auto reply = client_->Get("/tools/stepscope/api/v1/runs", headers_);
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->status, 200);
+  EXPECT_EQ(client_->Get("/tools/stepscope/", headers_)->status, 200);
+}
+
+TEST_F(ServerTest, AnalysesAreFilteredAndSorted) {
+  start();
+  const std::string run = ready("one.json");
+  const json table = get(run + "/analyses/device_time?rank=0");
+  ASSERT_EQ(table["rows"].size(), 1u);
+  EXPECT_EQ(table["columns"][0]["name"], "rank");
+  EXPECT_EQ(table["total"], 1);
+  EXPECT_EQ(get(run + "/analyses/device_time?rank=9")["total"], 0);
+  EXPECT_EQ(get(run + "/analyses/kernels?search=GEM")["total"], 1);
+  get(run + "/analyses/kernels?sort=nothing", 400);
+  get(run + "/analyses/nothing", 404);
+}
+
+TEST_F(ServerTest, TheTimelineIsTypedArrays) {
+  start();
+  const std::string run = ready("one.json");
+  const json tracks = get(run + "/timeline/tracks")["tracks"];
+  ASSERT_GE(tracks.size(), 2u);
+  auto reply = client_->Get("/api/v1/" + run + "/timeline/view?from=0&to=200000&width=1000&tracks=0,1", headers_);
+  ASSERT_TRUE(reply);
+  ASSERT_EQ(reply->status, 200);
+  uint32_t head[4];
+  ASSERT_GE(reply->body.size(), sizeof head);
+  std::memcpy(head, reply->body.data(), sizeof head);
+  EXPECT_EQ(head[0], 0x31565353u);
+  EXPECT_EQ(head[2], 3u);  // items: the step, the operator, the kernel
+  const json hits = get(run + "/timeline/search?q=gem");
+  EXPECT_EQ(hits["total"], 1);
+  EXPECT_EQ(hits["hits"][0]["dur"], 40'000);
+  const json details = get(run + "/slices/" + std::to_string(hits["hits"][0]["slice"].get<int>()));
+  EXPECT_EQ(details["slice"]["name"], "gemm");
+  EXPECT_EQ(details["kernel"]["stream"], "7");
+  EXPECT_EQ(details["args"]["device"], 0);
+  EXPECT_EQ(get(run + "/timeline/range?from=0&to=200000&tracks=0,1")["names"], 3);
+}
+
+TEST_F(ServerTest, SqlOnlyReads) {
+  start();
+  const std::string run = "/api/v1/" + ready("one.json") + "/sql";
+  auto good = client_->Post(run, headers_, R"({"sql": "select name from kernels"})", "application/json");
+  ASSERT_TRUE(good);
+  EXPECT_EQ(json::parse(good->body)["rows"][0][0], "gemm");
+  for (const char* body : {"", "[]", "{\"sql\": 3}", "{\"sql\": \"drop table kernels\"}",
+                           "{\"sql\": \"select * from read_csv('/etc/passwd')\"}",
+                           "{\"sql\": \"select nonsense from kernels\"}"}) {
+    auto bad = client_->Post(run, headers_, body, "application/json");
+    ASSERT_TRUE(bad) << body;
+    EXPECT_EQ(bad->status, 400) << body << bad->body;
+    EXPECT_TRUE(json::parse(bad->body).contains("error")) << body;
+  }
+}
+
+TEST_F(ServerTest, BadRequestsAreAnsweredAndItGoesOn) {
+  start();
+  const std::string run = ready("one.json");
+  const std::string long_name(5000, 'a');
+  for (const std::string& path :
+       {std::string("nothing"), std::string("runs/0000000000000000"), std::string("runs/../../etc/passwd"),
+        run + "/slices/999999999999", run + "/slices/-1", run + "/timeline/view?width=0",
+        run + "/timeline/view?width=99999999999999999999", run + "/timeline/view?tracks=1,x",
+        run + "/timeline/view?tracks=4000000", run + "/timeline/search", run + "/analyses/kernels?limit=-1",
+        run + "/analyses/kernels?offset=99999999999999999999", run + "/analyses/" + long_name,
+        run + "/trace?position=77"}) {
+    auto reply = client_->Get("/api/v1/" + path, headers_);
+    ASSERT_TRUE(reply) << path;
+    EXPECT_GE(reply->status, 400) << path;
+    EXPECT_LT(reply->status, 500) << path;
+    EXPECT_TRUE(json::parse(reply->body, nullptr, false).contains("error")) << path << reply->body;
+  }
+  EXPECT_EQ(get("runs")["runs"].size() > 0, true);
+}
+
+TEST_F(ServerTest, ATraceIsStreamed) {
+  start();
+  auto reply = client_->Get("/api/v1/" + ready("one.json") + "/trace", headers_);
+  ASSERT_TRUE(reply);
+  const json trace = json::parse(reply->body, nullptr, false);
+  ASSERT_TRUE(trace.is_object());
+  EXPECT_GE(trace["traceEvents"].size(), 3u);
+}
+
+TEST_F(ServerTest, AFolderThatIsNotThereIsAnError) {
+  ServerOptions options;
+  options.base = folder_.path("nowhere");
+  options.port = 0;
+  const auto server = Server::create(options);
+  ASSERT_FALSE(server.ok());
+  EXPECT_NE(server.error().message().find("nowhere"), std::string::npos);
+}
+
+TEST(SliceColour, FollowsMeaning) {
+  EXPECT_EQ(slice_colour("kernel", "gemm"), SliceColour::kComputing);
+  EXPECT_EQ(slice_colour("kernel", "ncclDevKernel_AllReduce"), SliceColour::kCommunication);
+  EXPECT_EQ(slice_colour("gpu_memcpy", "Memcpy HtoD"), SliceColour::kMemory);
+  EXPECT_EQ(slice_colour("cuda_runtime", "cudaDeviceSynchronize"), SliceColour::kSync);
+  EXPECT_EQ(slice_colour("user_annotation", "ProfilerStep#3"), SliceColour::kStep);
+  EXPECT_EQ(slice_colour("cpu_op", "aten::mm"), SliceColour::kHost);
+}
+
+}  // namespace
+}  // namespace stepscope
