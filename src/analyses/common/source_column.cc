@@ -5,7 +5,7 @@
 
 namespace stepscope {
 
-double SourceColumn::number(uint64_t row) const {
+double SourceColumnView::number(uint64_t row) const {
   if (column_ == nullptr || row >= column_->values.rows()) return std::nan("");
   const int64_t value = column_->values.at(row);
   if (value == kNull || column_->type == Type::kText) return std::nan("");
@@ -13,7 +13,7 @@ double SourceColumn::number(uint64_t row) const {
                                          : static_cast<double>(value);
 }
 
-std::string_view SourceColumn::text(uint64_t row) const {
+std::string_view SourceColumnView::text(uint64_t row) const {
   if (column_ == nullptr || row >= column_->values.rows() || column_->type != Type::kText)
     return {};
   const int64_t value = column_->values.at(row);
@@ -27,8 +27,8 @@ const SourceTableView* find_source(const StoreReader& store, size_t rank, std::s
   return nullptr;
 }
 
-SourceColumn find_source_column(const StoreReader& store, const SourceTableView& table,
-                                std::initializer_list<std::string_view> names) {
+SourceColumnView find_source_column(const StoreReader& store, const SourceTableView& table,
+                                    std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
     for (const SourceTableView::ColumnInfo& column : table.columns) {
       if (column.name == name) return {store, column};

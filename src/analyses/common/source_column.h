@@ -11,10 +11,10 @@
 namespace stepscope {
 
 // A column of a source table; none when the table has no such column.
-class SourceColumn {
+class SourceColumnView {
  public:
-  SourceColumn() = default;
-  SourceColumn(const StoreReader& store, const SourceTableView::ColumnInfo& column)
+  SourceColumnView() = default;
+  SourceColumnView(const StoreReader& store, const SourceTableView::ColumnInfo& column)
       : store_(&store), column_(&column) {}
 
   bool found() const { return column_ != nullptr; }
@@ -31,8 +31,8 @@ class SourceColumn {
 // nullptr when the rank has no such table.
 const SourceTableView* find_source(const StoreReader& store, size_t rank, std::string_view name);
 // The first of these names that the table has.
-SourceColumn find_source_column(const StoreReader& store, const SourceTableView& table,
-                                std::initializer_list<std::string_view> names);
+SourceColumnView find_source_column(const StoreReader& store, const SourceTableView& table,
+                                    std::initializer_list<std::string_view> names);
 
 }  // namespace stepscope
 

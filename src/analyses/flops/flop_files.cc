@@ -22,9 +22,9 @@ std::optional<double> finite(double value) {
 // Old tables have one set of columns, those of 2.x one for the cube and one for the vector unit.
 struct UnitColumns {
   std::string_view kind;
-  SourceColumn mega_flops;
-  SourceColumn giga_rate;
-  SourceColumn percent;
+  SourceColumnView mega_flops;
+  SourceColumnView giga_rate;
+  SourceColumnView percent;
 };
 
 void read_operators(const StoreReader& store, const RankId& rank, FlopResults& results) {
@@ -33,7 +33,7 @@ void read_operators(const StoreReader& store, const RankId& rank, FlopResults& r
   const auto column = [&](std::initializer_list<std::string_view> names) {
     return find_source_column(store, *table, names);
   };
-  const SourceColumn name = column({"full_kernel_name", "op_full_name"});
+  const SourceColumnView name = column({"full_kernel_name", "op_full_name"});
   const UnitColumns units[] = {
       {"cube", column({"FLOPs", "MFLOPs(10^6)", "MFLOPs(10^6 cube)"}),
        column({"FLOPS_2", "GFLOPS(10^9)", "GFLOPS(10^9 cube)"}),
@@ -76,7 +76,7 @@ void read_operators(const StoreReader& store, const RankId& rank, FlopResults& r
 void read_scopes(const StoreReader& store, const RankId& rank, FlopResults& results) {
   const SourceTableView* table = find_source(store, rank.position, "flops_scope");
   if (table == nullptr || table->rows == 0) return;
-  const SourceColumn data = find_source_column(store, *table, {"data"});
+  const SourceColumnView data = find_source_column(store, *table, {"data"});
   const auto json = nlohmann::json::parse(data.text(0), nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("links") || !json["links"].is_array()) return;
   std::vector<FlopScopeRow> rows;

@@ -193,7 +193,7 @@ class KernelReader {
     for (uint32_t i = 0; i < groups_.size(); ++i) {
       const auto& key = names_.key(i);
       const DurationSpread spread = durations.spread(i, i + 1);
-      KernelRow row;
+      KernelTotalRow row;
       row.rank = rank_.rank;
       row.window = rank_.window;
       row.device = key[kDevice];
@@ -218,12 +218,12 @@ class KernelReader {
       add_saturated(totals[{row.device, row.work_class}], row.total_ns);
       tables.kernels.push_back(row);
     }
-    for (KernelRow& row : tables.kernels) {
+    for (KernelTotalRow& row : tables.kernels) {
       const int64_t total = totals[{row.device, row.work_class}];
       row.share = total > 0 ? static_cast<double>(row.total_ns) / static_cast<double>(total) : 0;
     }
     std::stable_sort(tables.kernels.begin(), tables.kernels.end(),
-                     [](const KernelRow& a, const KernelRow& b) {
+                     [](const KernelTotalRow& a, const KernelTotalRow& b) {
                        return std::tuple(a.device, -a.total_ns) < std::tuple(b.device, -b.total_ns);
                      });
   }

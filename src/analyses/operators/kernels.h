@@ -14,7 +14,8 @@
 namespace stepscope {
 
 // Text points into the store.
-struct KernelRow {
+// Not KernelRow: an importer has that name, and everything is linked into one program.
+struct KernelTotalRow {
   int64_t rank = 0;
   int64_t window = 0;
   int64_t device = 0;
@@ -38,36 +39,37 @@ struct KernelRow {
   std::optional<double> occupancy;
   std::optional<double> blocks_per_sm;
 };
-inline constexpr Field<KernelRow> kKernelFields[] = {
-    field<&KernelRow::rank>("rank", Unit::kNone, "rank"),
-    field<&KernelRow::window>("window", Unit::kNone, "recording window of the rank"),
-    field<&KernelRow::device>("device", Unit::kNone, "device number"),
-    field<&KernelRow::name>("name", Unit::kNone, "name"),
-    field<&KernelRow::work_class>("class", Unit::kNone, "compute, communication or memory"),
-    field<&KernelRow::type>("type", Unit::kNone, "CUDA, MEMCPY, AI_CORE, AI_CPU, HCCL ..."),
-    field<&KernelRow::kind>("kind", Unit::kNone,
-                            "operator type, or by the kernel's name: gemm, convolution, attention, "
-                            "normalisation, softmax, embedding, reduction, optimizer, elementwise, "
-                            "copy, set, communication, other"),
-    field<&KernelRow::op>("op", Unit::kNone, "operator that launched most of its time"),
-    field<&KernelRow::count>("count", Unit::kCount, "how often it ran"),
-    field<&KernelRow::total_ns>("total_ns", Unit::kNanoseconds, "sum of its lengths"),
-    field<&KernelRow::share>("share", Unit::kShare, "of the sum over its device and class"),
-    field<&KernelRow::mean_ns>("mean_ns", Unit::kNanoseconds, "mean length"),
-    field<&KernelRow::min_ns>("min_ns", Unit::kNanoseconds, "shortest"),
-    field<&KernelRow::max_ns>("max_ns", Unit::kNanoseconds, "longest"),
-    field<&KernelRow::stddev_ns>("stddev_ns", Unit::kNanoseconds, "standard deviation"),
-    field<&KernelRow::median_ns>("median_ns", Unit::kNanoseconds, "median"),
-    field<&KernelRow::p90_ns>("p90_ns", Unit::kNanoseconds, "90 % are not longer"),
-    field<&KernelRow::p99_ns>("p99_ns", Unit::kNanoseconds, "99 % are not longer"),
-    field<&KernelRow::tensor_cores>("tensor_cores", Unit::kNone,
-                                    "uses tensor cores, by its name (NVIDIA)"),
-    field<&KernelRow::cube_utilisation>(
+inline constexpr Field<KernelTotalRow> kKernelFields[] = {
+    field<&KernelTotalRow::rank>("rank", Unit::kNone, "rank"),
+    field<&KernelTotalRow::window>("window", Unit::kNone, "recording window of the rank"),
+    field<&KernelTotalRow::device>("device", Unit::kNone, "device number"),
+    field<&KernelTotalRow::name>("name", Unit::kNone, "name"),
+    field<&KernelTotalRow::work_class>("class", Unit::kNone, "compute, communication or memory"),
+    field<&KernelTotalRow::type>("type", Unit::kNone, "CUDA, MEMCPY, AI_CORE, AI_CPU, HCCL ..."),
+    field<&KernelTotalRow::kind>(
+        "kind", Unit::kNone,
+        "operator type, or by the kernel's name: gemm, convolution, attention, "
+        "normalisation, softmax, embedding, reduction, optimizer, elementwise, "
+        "copy, set, communication, other"),
+    field<&KernelTotalRow::op>("op", Unit::kNone, "operator that launched most of its time"),
+    field<&KernelTotalRow::count>("count", Unit::kCount, "how often it ran"),
+    field<&KernelTotalRow::total_ns>("total_ns", Unit::kNanoseconds, "sum of its lengths"),
+    field<&KernelTotalRow::share>("share", Unit::kShare, "of the sum over its device and class"),
+    field<&KernelTotalRow::mean_ns>("mean_ns", Unit::kNanoseconds, "mean length"),
+    field<&KernelTotalRow::min_ns>("min_ns", Unit::kNanoseconds, "shortest"),
+    field<&KernelTotalRow::max_ns>("max_ns", Unit::kNanoseconds, "longest"),
+    field<&KernelTotalRow::stddev_ns>("stddev_ns", Unit::kNanoseconds, "standard deviation"),
+    field<&KernelTotalRow::median_ns>("median_ns", Unit::kNanoseconds, "median"),
+    field<&KernelTotalRow::p90_ns>("p90_ns", Unit::kNanoseconds, "90 % are not longer"),
+    field<&KernelTotalRow::p99_ns>("p99_ns", Unit::kNanoseconds, "99 % are not longer"),
+    field<&KernelTotalRow::tensor_cores>("tensor_cores", Unit::kNone,
+                                         "uses tensor cores, by its name (NVIDIA)"),
+    field<&KernelTotalRow::cube_utilisation>(
         "cube_utilisation", Unit::kShare,
         "share of its time in which the cube unit works, by counters (Ascend), weighted by time"),
-    field<&KernelRow::occupancy>("occupancy", Unit::kShare,
-                                 "estimated achieved occupancy, weighted by time"),
-    field<&KernelRow::blocks_per_sm>(
+    field<&KernelTotalRow::occupancy>("occupancy", Unit::kShare,
+                                      "estimated achieved occupancy, weighted by time"),
+    field<&KernelTotalRow::blocks_per_sm>(
         "blocks_per_sm", Unit::kNone,
         "blocks of the grid for each multiprocessor, weighted by time"),
 };
@@ -144,7 +146,7 @@ inline constexpr Field<DeviceUseRow> kDeviceUseFields[] = {
 };
 
 struct KernelTables {
-  std::vector<KernelRow> kernels;          // by device, then time
+  std::vector<KernelTotalRow> kernels;     // by device, then time
   std::vector<KernelVariantRow> variants;  // by device, then time
   std::vector<DeviceUseRow> devices;
   int64_t left_out = 0;  // impossible events

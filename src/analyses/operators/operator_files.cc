@@ -58,8 +58,9 @@ std::unordered_map<std::string_view, std::string_view> framework_types(const Sto
   std::unordered_map<std::string_view, std::string_view> types;
   const SourceTableView* table = find_source(store, rank, "framework_raw");
   if (table == nullptr) return types;
-  const SourceColumn name = find_source_column(store, *table, {"full_kernel_name", "full_op_name"});
-  const SourceColumn type = find_source_column(store, *table, {"kernel_type", "op_type"});
+  const SourceColumnView name =
+      find_source_column(store, *table, {"full_kernel_name", "full_op_name"});
+  const SourceColumnView type = find_source_column(store, *table, {"kernel_type", "op_type"});
   for (uint64_t row = 0; row < table->rows; ++row)
     types.try_emplace(name.text(row), type.text(row));
   return types;
@@ -71,12 +72,12 @@ void add_details(const StoreReader& store, const RankId& rank, const TableNames&
   if (table == nullptr) return;
   const auto known = framework_types(store, rank.position);
   // A writer of 2020 has a slip of the pen in its first column's name.
-  const SourceColumn name = find_source_column(
+  const SourceColumnView name = find_source_column(
       store, *table, {"full_kernel_name", "full_kernel_time", "full_op_name", "op_full_name"});
-  const SourceColumn type = find_source_column(store, *table, {"op_type", "kernel_type"});
-  const SourceColumn mean =
+  const SourceColumnView type = find_source_column(store, *table, {"op_type", "kernel_type"});
+  const SourceColumnView mean =
       find_source_column(store, *table, {"execution_time", "op_avg_time(us)"});
-  const SourceColumn count =
+  const SourceColumnView count =
       find_source_column(store, *table, {"execution_frequency", "op_occurrences"});
   for (uint64_t row = 0; row < table->rows; ++row) {
     const double mean_ns = mean.number(row) * names.ns_per_unit;
@@ -113,9 +114,10 @@ void add_types(const StoreReader& store, const RankId& rank, const TableNames& n
                OperatorTables& tables) {
   const SourceTableView* table = find_source(store, rank.position, names.types);
   if (table == nullptr) return;
-  const SourceColumn type = find_source_column(store, *table, {"kernel_type", "op_type"});
-  const SourceColumn total = find_source_column(store, *table, {"total_time", "total_time(us)"});
-  const SourceColumn count =
+  const SourceColumnView type = find_source_column(store, *table, {"kernel_type", "op_type"});
+  const SourceColumnView total =
+      find_source_column(store, *table, {"total_time", "total_time(us)"});
+  const SourceColumnView count =
       find_source_column(store, *table, {"execution_frequency", "type_occurrences"});
   for (uint64_t row = 0; row < table->rows; ++row) {
     const int64_t total_ns = whole(total.number(row) * names.ns_per_unit);

@@ -58,13 +58,13 @@ TEST(OperatorsExpected, TensorBoardPluginOperatorsAndKernels) {
       EXPECT_EQ(us(row.device_total_ns), wanted[4].get<double>()) << name;
       EXPECT_EQ(us(row.device_self_ns), wanted[5].get<double>()) << name;
     }
-    std::map<std::string, const KernelRow*> kernels;
-    for (const KernelRow& row : analyses.kernels().kernels)
+    std::map<std::string, const KernelTotalRow*> kernels;
+    for (const KernelTotalRow& row : analyses.kernels().kernels)
       kernels.emplace(row.name.substr(0, 140), &row);
     for (const json& wanted : plugin["kernels"]["rows"]) {
       const auto name = wanted[0].get<std::string>();
       ASSERT_TRUE(kernels.contains(name)) << name;
-      const KernelRow& row = *kernels[name];
+      const KernelTotalRow& row = *kernels[name];
       EXPECT_EQ(row.count, wanted[1].get<int64_t>()) << name;
       EXPECT_EQ(us(row.total_ns), wanted[2].get<double>()) << name;
       EXPECT_NEAR(row.mean_ns / 1000, wanted[3].get<double>(), 1e-6) << name;
@@ -138,7 +138,7 @@ TEST(OperatorsExpected, KernelSumsOfEveryTrace) {
     for (const json& wanted : top) {
       const auto name = wanted["name"].get<std::string>();
       bool found = false;
-      for (const KernelRow& row : analyses.kernels().kernels) {
+      for (const KernelTotalRow& row : analyses.kernels().kernels) {
         found = found || (row.name.substr(0, name.size()) == name &&
                           row.count == wanted["calls"].get<int64_t>() &&
                           row.total_ns == std::llround(wanted["sum_us"].get<double>() * 1000));

@@ -209,7 +209,7 @@ TEST_F(Operators, KernelsAreWeightedByTime) {
   task(stream, "Memcpy HtoD (Pageable -> Device)", 800, 1000, -1, copy);
   const KernelResults& results = run().kernels();
   ASSERT_EQ(results.kernels.size(), 3u);
-  const KernelRow* gemm = find(results.kernels, "ampere_s16816gemm");
+  const KernelTotalRow* gemm = find(results.kernels, "ampere_s16816gemm");
   ASSERT_NE(gemm, nullptr);
   EXPECT_EQ(gemm->tensor_cores, true);
   EXPECT_EQ(gemm->kind, "gemm");

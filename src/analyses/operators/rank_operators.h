@@ -29,7 +29,7 @@ OperatorResults rank_operators(const StoreReader& store, const RankId& rank, con
                                std::span<const StepRow> steps);
 
 struct KernelResults {
-  std::vector<KernelRow> kernels;
+  std::vector<KernelTotalRow> kernels;
   std::vector<KernelVariantRow> variants;
   std::vector<DeviceUseRow> devices;
   std::vector<LaunchRow> launches;
