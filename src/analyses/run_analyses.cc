@@ -369,9 +369,9 @@ void RunAnalyses::walk_operators() {
     std::vector<OperatorResults> operators(ranks_.size());
     std::vector<FlopResults> flops(ranks_.size());
     parallel_for(ranks_.size(), options_.threads, [&](size_t rank) {
-      const OpTree tree = build_op_tree(*store_, rank);
+      OpTree tree = build_op_tree(*store_, rank);
       operators[rank] = rank_operators(*store_, ranks_[rank], tree, steps(rank));
-      flops[rank] = rank_flops(*store_, ranks_[rank], tree, steps(rank), options_.peaks);
+      flops[rank] = rank_flops(*store_, ranks_[rank], std::move(tree), steps(rank), options_.peaks);
     });
     for (size_t rank = 0; rank < ranks_.size(); ++rank) {
       results_->operators.append(std::move(operators[rank]));

@@ -1,6 +1,7 @@
 #include "analyses/flops/flop_scopes.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 
 #include "analyses/common/key_index.h"
@@ -119,7 +120,7 @@ std::vector<uint32_t> module_scopes(const StoreReader& store, size_t rank, const
   std::vector<uint32_t> scope_of_op(tree.kind.size(), ScopeTree::kTop);
   const std::vector<uint32_t> modules = modules_of_slices(store, rank, scopes);
   const auto base = static_cast<int64_t>(store.row_base(Table::kSlices, rank));
-  std::unordered_map<int64_t, uint32_t> by_sequence;   // of forward operators
+  std::vector<std::pair<int64_t, uint32_t>> forward;   // sequence and scope
   std::vector<std::pair<uint32_t, int64_t>> backward;  // operators that name a forward one
   uint32_t op = 0;
   bool any = false;
@@ -132,22 +133,29 @@ std::vector<uint32_t> module_scopes(const StoreReader& store, size_t rank, const
                     any = any || scope != ScopeTree::kTop;
                     if (sequence != kNull) {
                       const bool is_backward = forward_thread != kNull && forward_thread > 0;
-                      // The last forward operator that has the number made the backward one.
                       if (is_backward)
                         backward.emplace_back(op, sequence);
                       else if (scope != ScopeTree::kTop)
-                        by_sequence[sequence] = scope;
+                        forward.emplace_back(sequence, scope);
                     }
                     ++op;
                   });
   if (!any) return {};
+  // Of forward operators with one number the last made the backward one.
+  std::stable_sort(forward.begin(), forward.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   const uint32_t gradients = scopes.inside(ScopeTree::kTop, "Gradients");
   std::unordered_map<uint32_t, uint32_t> gradient_scopes;
   for (const auto& [at, sequence] : backward) {
-    const auto found = by_sequence.find(sequence);
-    if (found == by_sequence.end() || scope_of_op[at] != ScopeTree::kTop) continue;
-    const auto [known, is_new] = gradient_scopes.try_emplace(found->second, gradients);
-    if (is_new) known->second = scopes.copy_below(gradients, found->second);
+    const auto after =
+        std::upper_bound(forward.begin(), forward.end(), sequence,
+                         [](int64_t number, const auto& entry) { return number < entry.first; });
+    if (after == forward.begin() || std::prev(after)->first != sequence ||
+        scope_of_op[at] != ScopeTree::kTop)
+      continue;
+    const uint32_t scope = std::prev(after)->second;
+    const auto [known, is_new] = gradient_scopes.try_emplace(scope, gradients);
+    if (is_new) known->second = scopes.copy_below(gradients, scope);
     scope_of_op[at] = known->second;
   }
   // What a backward operator calls is in its scope. Callers come before what they call.

@@ -43,7 +43,7 @@ ConcreteInputs concrete_inputs(const StoreReader& store, size_t rank, uint64_t s
 
 class HostFlops {
  public:
-  HostFlops(const StoreReader& store, const RankId& rank, const OpTree& tree, FlopSums& sums)
+  HostFlops(const StoreReader& store, const RankId& rank, OpTree& tree, FlopSums& sums)
       : store_(store), rank_(rank), tree_(tree), sums_(sums) {}
 
   // Whether any kind of operator has matrix work that can be counted.
@@ -83,27 +83,27 @@ class HostFlops {
   void count() {
     make_kinds();
     choose();
-    const std::vector<int64_t> own_device_ns = device_time_without_counted();
+    take_out_counted_device_time();
     const std::vector<uint32_t> modules =
         module_scopes(store_, rank_.position, tree_, sums_.scopes);
     size_t at = 0;
-    for_each_row<3>(
-        store_, Table::kOps, rank_.position, {"step", "dur", "ts"}, [&](const auto& row) {
-          const size_t op = at++;
-          if (tree_.kind[op] == kNoGroup) return;
-          const uint32_t kind = tree_.kind[op];
-          if (!tree_.has_device_work) add_saturated(whole_ns_, row[1] - tree_.nested_ns[op]);
-          if ((marks_[op] & kCounted) == 0) return;
-          int64_t time_ns = row[1];
-          if (tree_.has_device_work) {
-            time_ns =
-                is_matrix_work(counts_[kind]->kind) ? tree_.device_total_ns[op] : own_device_ns[op];
-            if (time_ns <= 0) return;  // it did its work on the host
-          }
-          sums_.add_call(rows_[kind], row[0], row[2], time_ns);
-          const uint32_t scope = modules.empty() ? kind_scopes_[kind] : modules[op];
-          sums_.scopes.add(scope, counts_[kind]->flops);
-        });
+    for_each_row<3>(store_, Table::kOps, rank_.position, {"step", "dur", "ts"},
+                    [&](const auto& row) {
+                      const size_t op = at++;
+                      if (tree_.kind[op] == kNoGroup) return;
+                      const uint32_t kind = tree_.kind[op];
+                      if (!tree_.has_device_work)
+                        add_saturated(whole_ns_, row[1] - tree_.nested_ns[op]);
+                      if ((marks_[op] & kCounted) == 0) return;
+                      int64_t time_ns = row[1];
+                      if (tree_.has_device_work) {
+                        time_ns = tree_.device_total_ns[op];
+                        if (time_ns <= 0) return;  // it did its work on the host
+                      }
+                      sums_.add_call(rows_[kind], row[0], row[2], time_ns);
+                      const uint32_t scope = modules.empty() ? kind_scopes_[kind] : modules[op];
+                      sums_.scopes.add(scope, counts_[kind]->flops);
+                    });
   }
 
   int64_t whole_ns() const { return whole_ns_; }
@@ -111,18 +111,21 @@ class HostFlops {
  private:
   enum Mark : uint8_t { kMatrixBelow = 1, kOtherBelow = 2, kUnderMatrix = 4, kCounted = 8 };
 
-  // Device time of operators with a count, without that of those with a count inside them.
-  std::vector<int64_t> device_time_without_counted() const {
-    if (!tree_.has_device_work) return {};
-    std::vector<int64_t> own_ns = tree_.device_total_ns;
+  // Takes the device time of operators with a count out of that of the ones around them, unless
+  // these are matrix work, which keeps everything that is launched in it. Callers come before what
+  // they call, so that a time is still whole when it is taken out.
+  void take_out_counted_device_time() {
+    if (!tree_.has_device_work) return;
     std::vector<uint32_t> around(tree_.caller.size(), kNoOp);  // the nearest with a count
     for (size_t op = 0; op < around.size(); ++op) {
       const uint32_t caller = tree_.caller[op];
       if (caller == kNoOp) continue;
       around[op] = has_count(caller) ? caller : around[caller];
-      if (has_count(op) && around[op] != kNoOp) own_ns[around[op]] -= tree_.device_total_ns[op];
+      if (!has_count(op) || around[op] == kNoOp ||
+          is_matrix_work(counts_[tree_.kind[around[op]]]->kind))
+        continue;
+      tree_.device_total_ns[around[op]] -= tree_.device_total_ns[op];
     }
-    return own_ns;
   }
   bool has_count(size_t op) const {
     return tree_.kind[op] != kNoGroup && counts_[tree_.kind[op]].has_value();
@@ -236,7 +239,7 @@ class HostFlops {
 
   const StoreReader& store_;
   const RankId rank_;
-  const OpTree& tree_;
+  OpTree& tree_;
   FlopSums& sums_;
   ConvolutionShapes convolutions_;
   std::vector<std::vector<Tensor>> inputs_;       // by kind
@@ -299,8 +302,11 @@ int64_t host_span(const StoreReader& store, size_t rank) {
 
 }  // namespace
 
-FlopResults rank_flops(const StoreReader& store, const RankId& rank, const OpTree& tree,
+FlopResults rank_flops(const StoreReader& store, const RankId& rank, OpTree&& tree,
                        std::span<const StepRow> steps, const std::optional<PeakRates>& peaks) {
+  // Only a CPU's operators are measured by their own time; the rest of this is the peak of memory.
+  if (tree.has_device_work) tree.nested_ns = {};
+  const int64_t matrix_ns = matrix_operator_ns(store, tree);
   const RankPeaks rates = rank_peaks(store, rank.position, peaks);
   const auto [device_ns, device_span_ns] = device_work_and_span(store, rank.position);
   FlopResults results = [&, device_ns = device_ns, device_span_ns = device_span_ns] {
@@ -322,8 +328,7 @@ FlopResults rank_flops(const StoreReader& store, const RankId& rank, const OpTre
     return tasks.finish(kFromShapes, device_ns, device_span_ns);
   }();
   if (tree.has_device_work && !tree.kind.empty() && device_ns > 0) {
-    const double share =
-        static_cast<double>(matrix_operator_ns(store, tree)) / static_cast<double>(device_ns);
+    const double share = static_cast<double>(matrix_ns) / static_cast<double>(device_ns);
     for (FlopSummaryRow& row : results.summaries) row.matrix_time_share = share;
   }
   return results;

@@ -197,8 +197,8 @@ struct FlopResults {
   void append(FlopResults&& other);
 };
 
-// `peaks` replaces what is known about the device.
-FlopResults rank_flops(const StoreReader& store, const RankId& rank, const OpTree& tree,
+// `peaks` replaces what is known about the device. Uses up the tree.
+FlopResults rank_flops(const StoreReader& store, const RankId& rank, OpTree&& tree,
                        std::span<const StepRow> steps, const std::optional<PeakRates>& peaks);
 
 // Tables that are empty or incomplete, and why.
