@@ -67,12 +67,13 @@ class ServerTest : public ::testing::Test {
   // The run of this name, once it has reached a state that will not change.
   json settled(const std::string& name) {
     for (int i = 0; i < 200; ++i) {
-      for (const json& run : get("runs")["runs"]) {
+      const json reply = get("runs");
+      for (const json& run : reply["runs"]) {
         if (run["name"] == name && (run["state"] == "ready" || run["state"] == "failed")) return run;
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
-    ADD_FAILURE() << name << " does not settle";
+    ADD_FAILURE() << name << " does not settle: " << get("runs").dump();
     return {};
   }
   std::string ready(const std::string& name) {
@@ -95,7 +96,8 @@ TEST_F(ServerTest, ListsRunsOfItsFolderAndNothingOutside) {
   EXPECT_EQ(one["state"], "ready");
   EXPECT_EQ(one["ranks"], 1);
   EXPECT_EQ(one["steps"], 1);
-  for (const json& run : get("runs")["runs"]) EXPECT_NE(run["name"], "link.json");
+  const json reply = get("runs");
+  for (const json& run : reply["runs"]) EXPECT_NE(run["name"], "link.json");
 }
 
 TEST_F(ServerTest, RunsComeAndGoWithoutARestart) {
@@ -106,7 +108,8 @@ TEST_F(ServerTest, RunsComeAndGoWithoutARestart) {
   fs::remove(folder_.path("runs/two.json"));
   for (int i = 0; i < 200; ++i) {
     bool there = false;
-    for (const json& run : get("runs")["runs"]) there |= run["name"] == "two.json";
+    const json reply = get("runs");
+    for (const json& run : reply["runs"]) there |= run["name"] == "two.json";
     if (!there) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
@@ -183,7 +186,7 @@ TEST_F(ServerTest, AnalysesAreFilteredAndSorted) {
 TEST_F(ServerTest, TheTimelineIsTypedArrays) {
   start();
   const std::string run = ready("one.json");
-  const json tracks = get(run + "/timeline/tracks")["tracks"];
+  const json tracks = get(run + "/timeline/tracks").at("tracks");
   ASSERT_GE(tracks.size(), 2u);
   auto reply = client_->Get("/api/v1/" + run + "/timeline/view?from=0&to=200000&width=1000&tracks=0,1", headers_);
   ASSERT_TRUE(reply);
