@@ -416,16 +416,20 @@ const Communication& RunAnalyses::communication() {
 }
 
 const std::vector<RankComparisonRow>& RunAnalyses::rank_comparison() {
-  return results_->rank_comparison.get(
-      [&] { return compare_ranks(*store_, ranks_, device_intervals(), communication()); });
+  return results_->rank_comparison.get([&] {
+    std::vector<std::span<const StepRow>> by_rank;
+    for (size_t rank = 0; rank < ranks_.size(); ++rank) by_rank.push_back(steps(rank));
+    return compare_ranks(ranks_, device_intervals(), by_rank, communication());
+  });
 }
 
 const std::vector<TimelineLane>& RunAnalyses::timeline() {
   return results_->timeline.get([&] {
     const auto& intervals = device_intervals();
+    steps();
     std::vector<std::vector<TimelineLane>> by_rank(ranks_.size());
     parallel_for(ranks_.size(), options_.threads, [&](size_t rank) {
-      by_rank[rank] = stepscope::timeline(*store_, ranks_[rank], intervals[rank]);
+      by_rank[rank] = stepscope::timeline(*store_, ranks_[rank], intervals[rank], steps(rank));
     });
     std::vector<TimelineLane> all;
     for (auto& lanes : by_rank) {

@@ -22,10 +22,10 @@ constexpr std::string_view kOperators =
 class AnalyseTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (const char* rank : {"rank_0", "rank_1"}) {
-      const std::string run = "job/" + std::string(rank) + "/host_1_20260101000000000_ascend_ms";
+    for (const std::string rank : {"0", "1"}) {
+      const std::string run = "job/rank_" + rank + "/host_1_20260101000000000_ascend_ms";
       runs_.push_back(folder_.path(run));
-      folder_.write(run + "/FRAMEWORK/cpu_op_execute_timestamp_0.txt", kOperators);
+      folder_.write(run + "/FRAMEWORK/cpu_op_execute_timestamp_" + rank + ".txt", kOperators);
     }
   }
   static std::string output(const std::string& run) { return run + "/ASCEND_PROFILER_OUTPUT"; }

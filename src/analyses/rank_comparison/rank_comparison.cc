@@ -20,14 +20,13 @@ void use_devices(const std::vector<DeviceIntervals>& devices, RankComparisonRow&
   }
 }
 
-void use_steps(const StoreReader& store, size_t position, RankComparisonRow& row) {
+void use_steps(std::span<const StepRow> steps, RankComparisonRow& row) {
   int64_t total_ns = 0;
-  for_each_row<2>(store, Table::kSteps, position, {"dur", "complete"}, [&](const auto& step) {
-    const auto [dur_ns, complete] = step;
-    if (dur_ns == kNull || dur_ns < 0 || complete == 0) return;
+  for (const StepRow& step : steps) {
+    if (step.dur_ns < 0 || !step.complete) continue;
     ++row.steps;
-    total_ns += dur_ns;
-  });
+    total_ns += step.dur_ns;
+  }
   if (row.steps > 0) row.step_ns = static_cast<double>(total_ns) / static_cast<double>(row.steps);
 }
 
@@ -79,8 +78,8 @@ void find_slow(bool late, RankComparisonRow& row) {
 }  // namespace
 
 std::vector<RankComparisonRow> compare_ranks(
-    const StoreReader& store, const std::vector<RankId>& ranks,
-    const std::vector<std::vector<DeviceIntervals>>& devices, const Communication& communication) {
+    const std::vector<RankId>& ranks, const std::vector<std::vector<DeviceIntervals>>& devices,
+    const std::vector<std::span<const StepRow>>& steps, const Communication& communication) {
   std::map<std::pair<int64_t, int64_t>, int64_t> caused_ns;  // by rank and window
   for (const CommunicationOperatorRow& one : communication.operators) {
     if (one.last_rank != kNull && one.rank != one.last_rank)
@@ -92,7 +91,7 @@ std::vector<RankComparisonRow> compare_ranks(
     row.rank = rank.rank;
     row.window = rank.window;
     use_devices(devices[rank.position], row);
-    use_steps(store, rank.position, row);
+    use_steps(steps[rank.position], row);
     use_communication(communication, rank.position, row);
     const auto caused = caused_ns.find({rank.rank, rank.window});
     if (caused != caused_ns.end()) row.caused_wait_ns = caused->second;

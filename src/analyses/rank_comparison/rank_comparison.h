@@ -2,6 +2,7 @@
 #ifndef STEPSCOPE_ANALYSES_RANK_COMPARISON_RANK_COMPARISON_H_
 #define STEPSCOPE_ANALYSES_RANK_COMPARISON_RANK_COMPARISON_H_
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,7 @@
 #include "analyses/common/result_table.h"
 #include "analyses/communication/communication.h"
 #include "analyses/device_time/device_intervals.h"
-#include "store/store_reader.h"
+#include "analyses/steps/step_row.h"
 
 namespace stepscope {
 
@@ -68,9 +69,10 @@ inline constexpr Field<RankComparisonRow> kRankComparisonFields[] = {
 // (`late_ranks`).
 inline constexpr double kSlowRankShare = 0.2;
 
+// `devices` and `steps` by position of the rank.
 std::vector<RankComparisonRow> compare_ranks(
-    const StoreReader& store, const std::vector<RankId>& ranks,
-    const std::vector<std::vector<DeviceIntervals>>& devices, const Communication& communication);
+    const std::vector<RankId>& ranks, const std::vector<std::vector<DeviceIntervals>>& devices,
+    const std::vector<std::span<const StepRow>>& steps, const Communication& communication);
 
 }  // namespace stepscope
 

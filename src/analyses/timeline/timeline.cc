@@ -22,8 +22,9 @@ std::vector<Interval> gaps_of(const std::vector<Interval>& merged) {
 
 class Lanes {
  public:
-  Lanes(const StoreReader& store, const RankId& rank, const std::vector<DeviceIntervals>& devices)
-      : store_(store), rank_(rank), devices_(devices) {}
+  Lanes(const StoreReader& store, const RankId& rank, const std::vector<DeviceIntervals>& devices,
+        std::span<const StepRow> steps)
+      : store_(store), rank_(rank), devices_(devices), steps_(steps) {}
 
   std::vector<TimelineLane> make() {
     sort_tracks();
@@ -107,19 +108,14 @@ class Lanes {
   }
 
   void add_steps(const std::string& process, int64_t device) {
-    std::vector<LaneSegment> steps;
-    for_each_row<3>(store_, Table::kSteps, rank_.position, {"step", "ts", "dur"},
-                    [&](const auto& row) {
-                      const auto [step, ts_ns, dur_ns] = row;
-                      if (dur_ns == kNull || dur_ns < 0) return;
-                      steps.push_back({ts_ns, ts_ns + dur_ns, {}, step});
-                      step_starts_.push_back(ts_ns);
-                    });
-    std::sort(step_starts_.begin(), step_starts_.end());
-    if (steps.empty()) return;
+    if (steps_.empty()) return;
     TimelineLane& lane = add(process, "Steps", LaneKind::kStep);
     lane.device = device;
-    lane.segments = std::move(steps);
+    for (const StepRow& step : steps_) {
+      lane.segments.push_back({step.start_ns, step.end_ns(), {}, step.step});
+      if (step.source != "inferred") step_starts_.push_back(step.start_ns);
+    }
+    std::sort(step_starts_.begin(), step_starts_.end());
     finish(lane);
   }
 
@@ -189,6 +185,7 @@ class Lanes {
   const StoreReader& store_;
   const RankId& rank_;
   const std::vector<DeviceIntervals>& devices_;
+  std::span<const StepRow> steps_;
   std::map<int64_t, std::vector<uint64_t>> streams_;
   std::vector<uint64_t> communication_;
   std::vector<uint64_t> host_;
@@ -217,8 +214,9 @@ std::string_view lane_kind_name(LaneKind kind) {
 }
 
 std::vector<TimelineLane> timeline(const StoreReader& store, const RankId& rank,
-                                   const std::vector<DeviceIntervals>& devices) {
-  return Lanes(store, rank, devices).make();
+                                   const std::vector<DeviceIntervals>& devices,
+                                   std::span<const StepRow> steps) {
+  return Lanes(store, rank, devices, steps).make();
 }
 
 std::vector<const TimelineLane*> with_scope_levels(const std::vector<TimelineLane>& lanes,

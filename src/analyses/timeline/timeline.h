@@ -11,6 +11,7 @@
 #define STEPSCOPE_ANALYSES_TIMELINE_TIMELINE_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "analyses/common/rank_rows.h"
 #include "analyses/common/result_table.h"
 #include "analyses/device_time/device_intervals.h"
+#include "analyses/steps/step_row.h"
 #include "store/store_reader.h"
 
 namespace stepscope {
@@ -79,8 +81,10 @@ inline constexpr Field<TimelineLane> kTimelineFields[] = {
                                   "sum of the segments of a computed lane"),
 };
 
+// Scopes are cut where steps begin, unless those are inferred.
 std::vector<TimelineLane> timeline(const StoreReader& store, const RankId& rank,
-                                   const std::vector<DeviceIntervals>& devices);
+                                   const std::vector<DeviceIntervals>& devices,
+                                   std::span<const StepRow> steps);
 
 // Lanes with scopes of the first `levels` levels only (seed: the number of scope names to show).
 std::vector<const TimelineLane*> with_scope_levels(const std::vector<TimelineLane>& lanes,

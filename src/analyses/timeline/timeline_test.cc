@@ -103,7 +103,7 @@ TEST(Timeline, OverlapOfAscendEqualsItsOwnLanes) {
   const testing::ImportedRun run(testing::shared_data() + "/ascend/msinsight/text/level1");
   ASSERT_TRUE(run.ok()) << run.error();
   const auto devices = device_intervals(run.store(), 0);
-  const auto lanes = timeline(run.store(), rank_ids(run.store())[0], devices);
+  const auto lanes = timeline(run.store(), rank_ids(run.store())[0], devices, {});
   const std::map<LaneKind, std::pair<int64_t, int64_t>> expected = {
       {LaneKind::kMergedComputation, {187, 8873756}},
       {LaneKind::kMergedCommunication, {4, 105991878}},
