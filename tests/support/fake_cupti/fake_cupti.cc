@@ -118,7 +118,6 @@ size_t size_of(uint32_t kind) {
     case kRuntimeApi:
     case kDriverApi:
       return 40;
-    case kSynchronization:
     case kOverhead:
       return cuda >= 1209 ? 56 : 40;
     case kMemory:
@@ -352,20 +351,8 @@ void fake_cupti_allocate(uint64_t address, int64_t bytes) {
 }
 
 void fake_cupti_synchronize(uint32_t stream) {
-  const uint64_t start = now();
   this_thread.stream = stream;
-  const uint32_t correlation = call(kRuntimeApi, runtime_id("cudaStreamSynchronize"), start);
-  if (!is_on(kSynchronization)) return;
-  SynchronizationRecord sync{};
-  sync.kind = kSynchronization;
-  sync.type = 3;
-  sync.start = start;
-  sync.end = now();
-  sync.correlation = correlation;
-  sync.context = 1;
-  sync.stream = stream;
-  sync.event = UINT32_MAX;
-  put(sync);
+  call(kRuntimeApi, runtime_id("cudaStreamSynchronize"), now());
 }
 
 uint32_t fake_cupti_nvtx_push(const char* name, const char* domain) {
@@ -575,7 +562,7 @@ ReturnCode cuptiUnsubscribe(void* subscriber) {
 }
 
 ReturnCode cuptiEnableCallback(uint32_t on, void* subscriber, uint32_t domain, uint32_t id) {
-  if (subscriber != &fake() || domain > 2) return kInvalidParameter;
+  if (subscriber != &fake() || fake().call == nullptr || domain > 2) return kInvalidParameter;
   if (on != 0) {
     fake().callbacks[domain] |= uint64_t{1} << id;
   } else {

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <utility>
@@ -49,7 +50,7 @@ thread_local ThisThread this_thread;
 bool finalize_here(const CallbackData& data) {
   if (this_thread.detach_from == nullptr || data.site != kCallExit) return false;
   const CuptiLibrary& library = *std::exchange(this_thread.detach_from, nullptr);
-  library.unsubscribe(tracing().subscriber);
+  library.unsubscribe(std::exchange(tracing().subscriber, nullptr));
   this_thread.detached = library.finalize();
   return true;
 }
@@ -115,7 +116,18 @@ CallsById learn(const CuptiLibrary& library, uint32_t domain) {
   return calls;
 }
 
+bool still_subscribed(const CuptiLibrary& library) {
+  const CallsById& calls = tracing().runtime;
+  const auto wanted = std::ranges::find_if(calls, [](const Call& call) { return call.name != 0; });
+  const auto id = static_cast<uint32_t>(wanted - calls.begin());
+  return wanted != calls.end() &&
+         library.enable_callback(0, tracing().subscriber, kRuntimeDomain, id) == kSuccess;
+}
+
+// Once for the process: a subscriber that leaves while threads launch crashes CUPTI's own thread
+// (13.0). Whoever finalizes CUPTI ends the subscription too.
 bool subscribe(const CuptiLibrary& library) {
+  if (tracing().subscriber != nullptr && still_subscribed(library)) return true;
   return library.subscribe != nullptr && library.unsubscribe != nullptr &&
          library.enable_callback != nullptr &&
          library.subscribe(&tracing().subscriber, stepscope_cupti_call, nullptr) == kSuccess;
@@ -158,8 +170,6 @@ void stop_call_tracing(const CuptiLibrary& library) {
   all.recording.store(0, std::memory_order_release);
   switch_all(library, 0, kRuntimeDomain, all.runtime);
   switch_all(library, 0, kDriverDomain, all.driver);
-  // While the place is taken, torch.profiler records no GPU.
-  library.unsubscribe(all.subscriber);
 }
 
 bool detach(const CuptiLibrary& library) {
@@ -179,8 +189,7 @@ bool detach(const CuptiLibrary& library) {
   trigger(&devices);
   if (std::exchange(this_thread.detach_from, nullptr) == nullptr)
     return this_thread.detached == kSuccess;
-  library.unsubscribe(tracing().subscriber);  // the callback did not come
-  return false;
+  return false;  // the callback did not come
 }
 
 }  // namespace stepscope::cupti

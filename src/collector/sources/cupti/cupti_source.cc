@@ -139,7 +139,6 @@ void CuptiSource::restore_attributes() {
 void CuptiSource::start_calls() {
   tracing_calls_ = options_.calls_by_callbacks && start_call_tracing(*library_);
   if (tracing_calls_) return;
-  enable(kSynchronization, "synchronisations");
   if (record_runtime_calls(*library_)) {
     enabled_.push_back(kRuntimeApi);
   } else {

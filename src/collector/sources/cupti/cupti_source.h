@@ -37,8 +37,9 @@ struct CuptiOptions {
   // crash can lose. 0: never.
   int64_t flush_every_ms = 1000;
   bool buffer_per_thread = true;  // so that threads that launch do not meet at a lock of CUPTI's
-  // Calls by callbacks, which cost less than CUPTI's own records of them.
-  bool calls_by_callbacks = true;
+  // Calls by callbacks, which cost less than CUPTI's own records of them but keep torch.profiler
+  // from the GPU for as long as the process lives.
+  bool calls_by_callbacks = false;
   // Take CUPTI out of the process when a recording ends (CUDA 13 and later; before, programs that
   // use CUDA graphs crash when CUPTI comes back a second time). Only for programs that do not
   // launch on other threads meanwhile: those may crash then.
