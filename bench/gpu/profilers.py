@@ -181,7 +181,7 @@ MODES: dict[str, Any] = {
     "kernels": lambda: Ours(2),
     "floor_full": lambda: Floor(3, operators=True),
     "full": lambda: Ours(3, operators=True),
-    "full_callbacks": lambda: Ours(3, operators=True, tuning="callbacks=1"),
+    "full_records": lambda: Ours(3, operators=True, tuning="subscribe=0"),
     "full_detach": lambda: Ours(3, operators=True, tuning="detach=1"),
     "everything": lambda: Ours(3, operators=True, everything=True),
     "torch_default": lambda: TorchProfiler(everything=False),

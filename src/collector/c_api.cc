@@ -34,9 +34,8 @@ using Sources = std::vector<std::unique_ptr<stepscope::Source>>;
 
 namespace cupti = stepscope::cupti;
 
-cupti::CuptiOptions gpu_options(uint32_t tier, uint64_t max_host_bytes, bool from_outside) {
+cupti::CuptiOptions gpu_options(uint32_t tier, uint64_t max_host_bytes) {
   cupti::CuptiOptions options;
-  options.calls_by_callbacks = from_outside;
   options.tier = static_cast<cupti::Tier>(std::clamp(tier, 1u, 3u));
   for (const std::string& word : options.tune(std::getenv("STEPSCOPE_CUPTI_TUNING")))
     std::fprintf(stderr,
@@ -63,7 +62,9 @@ void stop_before_the_driver_ends() {
   (void)kRegistered;
 }
 
-int start_recording(const char* folder, const stepscope_options* options, bool from_outside) {
+}  // namespace
+
+int stepscope_start(const char* folder, const stepscope_options* options) try {
   stepscope_options chosen{};
   // An older caller knows fewer fields.
   if (options != nullptr) std::memcpy(&chosen, options, std::min(options->size, sizeof chosen));
@@ -83,8 +84,7 @@ int start_recording(const char* folder, const stepscope_options* options, bool f
   sources.push_back(
       std::make_unique<stepscope::MindsporeSource>(Process::instance().mindspore_inbox()));
   if (chosen.gpu_tier > 0) {
-    const cupti::CuptiOptions gpu =
-        gpu_options(chosen.gpu_tier, recorder.max_host_bytes, from_outside);
+    const cupti::CuptiOptions gpu = gpu_options(chosen.gpu_tier, recorder.max_host_bytes);
     recorder.source_bytes += gpu.buffers_most * gpu.buffer_bytes;
     sources.push_back(gpu_source(gpu));
   }
@@ -93,12 +93,6 @@ int start_recording(const char* folder, const stepscope_options* options, bool f
   if (!started) return fail(started.error().message());
   if (chosen.gpu_tier > 0) stop_before_the_driver_ends();
   return 0;
-}
-
-}  // namespace
-
-int stepscope_start(const char* folder, const stepscope_options* options) try {
-  return start_recording(folder, options, false);
 } catch (const std::exception& failure) {
   return fail(std::string("cannot start recording: ") + failure.what());
 }
@@ -111,7 +105,7 @@ int stepscope_start_from_environment(int with_gpu) try {
     if (with_gpu == 0) return 0;
     const stepscope::RecorderOptions defaults;
     const stepscope::Status added = Process::instance().add_source(
-        gpu_source(gpu_options(request->gpu_tier, defaults.max_host_bytes, true)));
+        gpu_source(gpu_options(request->gpu_tier, defaults.max_host_bytes)));
     if (!added) return fail(added.error().message());
     stop_before_the_driver_ends();
     return 1;
@@ -122,7 +116,7 @@ int stepscope_start_from_environment(int with_gpu) try {
   options.size = sizeof options;
   options.rank = request->rank;
   options.gpu_tier = with_gpu != 0 ? request->gpu_tier : 0;
-  return start_recording(folder->c_str(), &options, true) == 0 ? 1 : -1;
+  return stepscope_start(folder->c_str(), &options) == 0 ? 1 : -1;
 } catch (const std::exception& failure) {
   return fail(std::string("cannot start recording: ") + failure.what());
 }

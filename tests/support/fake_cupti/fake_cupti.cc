@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "collector/sources/cupti/cupti_abi.h"
@@ -255,6 +256,11 @@ extern "C" {
 
 void fake_cupti_reset(uint32_t cuda) {
   Fake& all = fake();
+  // Buffers that threads have in hand go back first, as they do in the course of time.
+  for (const auto& buffer : std::exchange(all.buffers, {})) {
+    const std::lock_guard lock(buffer->mutex);
+    complete(*buffer);
+  }
   const std::lock_guard lock(all.mutex);
   forget(all);
   all.cuda = cuda;

@@ -124,15 +124,6 @@ bool still_subscribed(const CuptiLibrary& library) {
          library.enable_callback(0, tracing().subscriber, kRuntimeDomain, id) == kSuccess;
 }
 
-// Once for the process: a subscriber that leaves while threads launch crashes CUPTI's own thread
-// (13.0). Whoever finalizes CUPTI ends the subscription too.
-bool subscribe(const CuptiLibrary& library) {
-  if (tracing().subscriber != nullptr && still_subscribed(library)) return true;
-  return library.subscribe != nullptr && library.unsubscribe != nullptr &&
-         library.enable_callback != nullptr &&
-         library.subscribe(&tracing().subscriber, stepscope_cupti_call, nullptr) == kSuccess;
-}
-
 bool switch_all(const CuptiLibrary& library, uint32_t on, uint32_t domain, const CallsById& calls) {
   bool any = false;
   for (uint32_t id = 0; id < calls.size(); ++id) {
@@ -144,18 +135,28 @@ bool switch_all(const CuptiLibrary& library, uint32_t on, uint32_t domain, const
 
 }  // namespace
 
+bool subscribe(const CuptiLibrary& library) {
+  if (library.subscribe == nullptr || library.unsubscribe == nullptr ||
+      library.enable_callback == nullptr || library.get_callback_name == nullptr) {
+    return false;
+  }
+  Tracing& all = tracing();
+  if (all.runtime.empty()) {
+    all.runtime = learn(library, kRuntimeDomain);
+    all.driver = learn(library, kDriverDomain);
+    all.library = &library;
+  }
+  // Whoever finalizes CUPTI ends the subscription too.
+  if (all.subscriber != nullptr && still_subscribed(library)) return true;
+  return library.subscribe(&all.subscriber, stepscope_cupti_call, nullptr) == kSuccess;
+}
+
 bool start_call_tracing(const CuptiLibrary& library) {
-  if (library.get_callback_name == nullptr || !subscribe(library)) return false;
   // A forked child has no recording, and its parent's CUPTI is of no use to it.
   static const int kForkHandled = ::pthread_atfork(
       nullptr, nullptr, [] { tracing().recording.store(0, std::memory_order_relaxed); });
   (void)kForkHandled;
   Tracing& all = tracing();
-  all.library = &library;
-  if (all.runtime.empty()) {
-    all.runtime = learn(library, kRuntimeDomain);
-    all.driver = learn(library, kDriverDomain);
-  }
   all.last_recording = all.last_recording == UINT32_MAX ? 1 : all.last_recording + 1;
   all.began.store(stepscope_ticks(), std::memory_order_relaxed);
   all.recording.store(all.last_recording, std::memory_order_release);
@@ -177,10 +178,7 @@ bool detach(const CuptiLibrary& library) {
   constexpr std::string_view kTrigger = "cuDeviceGetCount";
   using Trigger = int (*)(int*);
   const auto trigger = reinterpret_cast<Trigger>(driver_function(library, kTrigger.data()));
-  if (library.finalize == nullptr || library.get_callback_name == nullptr || trigger == nullptr ||
-      !subscribe(library)) {
-    return false;
-  }
+  if (library.finalize == nullptr || trigger == nullptr || !subscribe(library)) return false;
   for_each_call(library, kDriverDomain, [&](uint32_t id, std::string_view name) {
     if (name == kTrigger) library.enable_callback(1, tracing().subscriber, kDriverDomain, id);
   });
