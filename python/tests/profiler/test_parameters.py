@@ -169,4 +169,6 @@ def test_what_cannot_be_honoured_is_said() -> None:
     assert not_honoured(resolve({}), host) == {}
     asked = {"activities": [CPU, GPU], "l2_cache": True, "sync_enable": False, "mstx": True}
     assert list(not_honoured(resolve(asked), host)) == ["activities", "l2_cache", "sync_enable"]
-    assert list(not_honoured(resolve(asked), host | {GPU})) == ["l2_cache"]
+    on_gpu = not_honoured(resolve(asked), host | {GPU})
+    assert list(on_gpu) == ["l2_cache", "sync_enable"]
+    assert "on the host and on the GPU either way" in on_gpu["sync_enable"]
