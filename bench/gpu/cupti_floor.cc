@@ -1,6 +1,5 @@
 // The least that a profiler on CUPTI can cost: the same kinds of records switched on, buffers
-// handed over and thrown away unread, and callbacks for calls that do nothing. What our tiers add
-// to this is ours, the rest is the vendor's.
+// handed over and thrown away unread. What our tiers add to this is ours, the rest is the vendor's.
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -20,7 +19,6 @@ std::mutex mutex;
 std::vector<uint8_t*> free_buffers;
 std::atomic<uint64_t> bytes_seen = 0;
 std::vector<uint32_t> enabled;
-void* subscriber = nullptr;
 
 extern "C" void floor_request(uint8_t** buffer, size_t* bytes, size_t* most_records) {
   *most_records = 0;
@@ -41,30 +39,15 @@ extern "C" void floor_complete(void*, uint32_t, uint8_t* buffer, size_t, size_t 
 }
 
 extern "C" uint64_t floor_ticks() { return stepscope_ticks(); }
-extern "C" void floor_call(void*, uint32_t, uint32_t, const cupti::CallbackData*) {}
 
 void enable(const cupti::CuptiLibrary& library, uint32_t kind) {
   if (library.enable(kind) == cupti::kSuccess) enabled.push_back(kind);
 }
 
-bool subscribe(const cupti::CuptiLibrary& library) {
-  if (library.subscribe(&subscriber, floor_call, nullptr) != cupti::kSuccess) return false;
-  cupti::for_each_call(library, cupti::kRuntimeDomain, [&](uint32_t id, std::string_view name) {
-    if (cupti::runtime_call_is_wanted(name))
-      library.enable_callback(1, subscriber, cupti::kRuntimeDomain, id);
-  });
-  cupti::for_each_call(library, cupti::kDriverDomain, [&](uint32_t id, std::string_view name) {
-    if (cupti::driver_call_is_wanted(name))
-      library.enable_callback(1, subscriber, cupti::kDriverDomain, id);
-  });
-  return true;
-}
-
 }  // namespace
 
-// `tier` as in stepscope_options; with `records`, calls and synchronisations come as CUPTI's
-// records instead of by callbacks. Returns 0, or -1 when CUPTI cannot be had.
-extern "C" __attribute__((visibility("default"))) int stepscope_floor_start(int tier, int records) {
+// `tier` as in stepscope_options. Returns 0, or -1 when CUPTI cannot be had.
+extern "C" __attribute__((visibility("default"))) int stepscope_floor_start(int tier) {
   const auto& library = cupti::CuptiLibrary::open();
   if (!library) return -1;
   if (library->register_timestamp != nullptr) library->register_timestamp(floor_ticks);
@@ -72,8 +55,6 @@ extern "C" __attribute__((visibility("default"))) int stepscope_floor_start(int 
   for (const uint32_t kind : {cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kMemset})
     enable(*library, kind);
   if (tier < 3) return 0;
-  if (records == 0) return subscribe(*library) ? 0 : -1;
-  enable(*library, cupti::kSynchronization);
   if (!cupti::record_runtime_calls(*library) || !cupti::record_driver_calls(*library)) return -1;
   enabled.push_back(cupti::kRuntimeApi);
   enabled.push_back(cupti::kDriverApi);
@@ -84,8 +65,6 @@ extern "C" __attribute__((visibility("default"))) int stepscope_floor_start(int 
 extern "C" __attribute__((visibility("default"))) uint64_t stepscope_floor_stop() {
   const auto& library = cupti::CuptiLibrary::open();
   if (!library) return 0;
-  if (subscriber != nullptr) library->unsubscribe(subscriber);
-  subscriber = nullptr;
   for (const uint32_t kind : enabled) library->disable(kind);
   enabled.clear();
   library->flush_all(cupti::kFlushForced);

@@ -181,7 +181,7 @@ LOOPS: dict[str, Callable[[], Step]] = {
     "graph_mlp": graph_mlp,
 }
 # Steps of a turn: long enough to average over, short enough for many rounds in a few minutes.
-STEPS = {"tiny_mlp": 100, "gpt2_small": 5, "resnet50": 6, "gpt2_few": 12, "graph_mlp": 400}
+STEPS = {"tiny_mlp": 60, "gpt2_small": 5, "resnet50": 6, "gpt2_few": 8, "graph_mlp": 400}
 # Until the threads behind a loop (the one that pins batches) launch nothing more.
 QUIET_SECONDS = {"resnet50": 0.5}
 # How the time of a benchmark is divided.

@@ -6,7 +6,9 @@
 One process, round after round. In a round every way of recording has three turns of each loop:
 steps as they are, steps while it records, steps after it has stopped; what it adds is the second
 against the first of the same round. Then CUPTI is taken out of the process, so that the next way
-begins as the first one did. The figures are medians over the rounds with their quartiles.
+begins as the first one did. The figures are medians over the rounds with their quartiles; "least"
+is the fastest turn against the fastest one without recording, which slow phases of the machine do
+not touch.
 
 The thread that trains and the one that autograd runs the backward pass on are kept on one processor
 (--no-pin: they are not): in a virtual machine, waking a thread on another processor takes as long
@@ -148,11 +150,15 @@ def compare(rounds: list[Facts], name: str, mode: str) -> Facts:
 
     low, middle, high = quartiles(added("recorded", "us"))
     last = good[-1]
+    least = min(r["before"]["us"] for r in rounds if r["loop"] == name and "before" in r)
     return figures | {
         "before_us": statistics.median(r["before"]["us"] for r in good),
         "before_cpu_us": statistics.median(r["before"]["cpu_us"] for r in good),
         "added_us": statistics.median(r["recorded"]["us"] - r["before"]["us"] for r in good),
         "added": middle,
+        "least": (min(r["recorded"]["us"] for r in good) / least - 1) * 100,
+        "least_us": min(r["recorded"]["us"] for r in good) - least,
+        "least_after": (min(r["after"]["us"] for r in good) / least - 1) * 100,
         "added_low": low,
         "added_high": high,
         "added_cpu": statistics.median(added("recorded", "cpu_us")),
@@ -169,8 +175,8 @@ def compare(rounds: list[Facts], name: str, mode: str) -> Facts:
 def print_table(figures: list[Facts]) -> None:
     print(
         f"{'loop':12} {'recording':17} {'rounds':>6} {'step us':>9} {'added %':>8} "
-        f"{'quartiles':>15} {'CPU %':>6} {'after %':>7} {'stop s':>7} {'kern/step':>9} "
-        f"{'events':>8} {'MB':>7} {'lost':>5}"
+        f"{'quartiles':>15} {'least %':>7} {'after %':>7} {'least %':>7} {'stop s':>7} "
+        f"{'kern/step':>9} {'events':>8} {'MB':>7} {'lost':>5}"
     )
     for row in figures:
         if "added" not in row:
@@ -179,7 +185,8 @@ def print_table(figures: list[Facts]) -> None:
         span = f"{row['added_low']:.1f}..{row['added_high']:.1f}"
         print(
             f"{row['loop']:12} {row['mode']:17} {row['rounds']:6} {row['before_us']:9.1f} "
-            f"{row['added']:8.1f} {span:>15} {row['added_cpu']:6.1f} {row['after']:7.1f} "
+            f"{row['added']:8.1f} {span:>15} {row['least']:7.1f} "
+            f"{row['after']:7.1f} {row['least_after']:7.1f} "
             f"{row['stop_seconds']:7.3f} {row['kernels_per_step'] or 0:9.1f} {row['events']:8} "
             f"{row['bytes'] / 1e6:7.2f} {row['not_recorded']:5}"
             f"{'  ' + '; '.join(row['errors'])[:80] if row['errors'] else ''}"
@@ -196,8 +203,9 @@ def print_ratios(figures: list[Facts]) -> None:
                 return f"{mode} / {other}: -"
             return f"{mode} / {other}: {rows[mode][what] / rows[other][what]:.2f}"
 
-        print(f"{name}, added time: " + ", ".join(
-            ratio(*pair, "added_us")
+        for what in ("added_us", "least_us"):
+            print(f"{name}, {what}: " + ", ".join(
+            ratio(*pair, what)
             for pair in (
                 ("kernels", "floor_kernels"), ("full", "floor_full"), ("full", "torch_default"),
                 ("full", "torch_everything"), ("everything", "torch_everything"),

@@ -153,15 +153,14 @@ class Floor:
     """CUPTI switched on and its records thrown away; with a callback for operators that is empty
     where operators are recorded."""
 
-    def __init__(self, tier: int, records: bool = False, operators: bool = False) -> None:
+    def __init__(self, tier: int, operators: bool = False) -> None:
         self.tier = tier
-        self.records = records
         self.library = floor_library()
         self.callback = empty_callback() if operators else None
 
     def start(self, folder: Path) -> None:
         del folder
-        if self.library.stepscope_floor_start(self.tier, int(self.records)) != 0:
+        if self.library.stepscope_floor_start(self.tier) != 0:
             raise RuntimeError("CUPTI does not start")
         if self.callback:
             self.callback.start_empty(0)
@@ -182,9 +181,9 @@ MODES: dict[str, Any] = {
     "kernels": lambda: Ours(2),
     "floor_full": lambda: Floor(3, operators=True),
     "full": lambda: Ours(3, operators=True),
+    "full_records": lambda: Ours(3, operators=True, tuning="subscribe=0"),
     "full_detach": lambda: Ours(3, operators=True, tuning="detach=1"),
     "everything": lambda: Ours(3, operators=True, everything=True),
-    "cupti_records": lambda: Floor(3, records=True),
     "torch_default": lambda: TorchProfiler(everything=False),
     "torch_everything": lambda: TorchProfiler(everything=True),
 }

@@ -32,7 +32,7 @@ inline constexpr std::string_view kCallColumns[] = {"start_ticks", "duration_tic
 inline constexpr RawTableLayout kRuntimeCallsTable{"runtime_calls", kCallColumns};
 inline constexpr RawTableLayout kDriverCallsTable{"driver_calls", kCallColumns};
 
-// Key: the context; the stream is -1 where the call has none. `type` is CUPTI's number.
+// Key: the context. It and the stream are -1 where they are not known. `type` is CUPTI's number.
 inline constexpr std::string_view kSynchronizationColumns[] = {
     "type", "start_ticks", "duration_ticks", "stream", "correlation", "event"};
 inline constexpr RawTableLayout kSynchronizationsTable{"synchronizations", kSynchronizationColumns};

@@ -94,7 +94,12 @@ def not_honoured(
         reasons.update(dict.fromkeys(_NPU_ONLY, "only an Ascend NPU has these counters"))
         if not _uses(ProfilerActivity.GPU, p, found):
             reasons["profiler_level"] = "levels choose what a device records, and none is recorded"
-    if not _uses(ProfilerActivity.GPU, p, found):
+    if _uses(ProfilerActivity.GPU, p, found):
+        reasons["sync_enable"] = (
+            "operators have their times on the host and on the GPU either way, and nothing is "
+            "synchronised for it"
+        )
+    else:
         reasons["sync_enable"] = "it chooses how GPU operators are timed, and no GPU is recorded"
     if not _uses(ProfilerActivity.NPU, p, found):
         if HostSystem.OSRT in p.host_sys:

@@ -54,7 +54,7 @@ class Profiler(Session):
         host_sys: list of HostSystem, counters of the machine.
         data_process: record the data pipeline. Default: False.
         parallel_strategy: record how the network is split. Default: False.
-        sync_enable: time GPU operators on the device, not on the host. Default: True.
+        sync_enable: has no effect: GPU operators are timed on the host and on the device.
         mstx, mstx_domain_include, mstx_domain_exclude: record the program's own marks.
         export_type: list of ExportType. Default: [ExportType.Text].
         data_simplification: remove what the analysis no longer needs. Default: True.

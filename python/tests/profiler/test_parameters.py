@@ -173,7 +173,9 @@ def test_what_cannot_be_honoured_is_said() -> None:
     assert not_honoured(resolve({}), host) == {}
     asked = {"activities": [CPU, GPU], "l2_cache": True, "sync_enable": False, "mstx": True}
     assert list(not_honoured(resolve(asked), host)) == ["activities", "l2_cache", "sync_enable"]
-    assert list(not_honoured(resolve(asked), host | {GPU})) == ["l2_cache"]
+    on_gpu = not_honoured(resolve(asked), host | {GPU})
+    assert list(on_gpu) == ["l2_cache", "sync_enable"]
+    assert "on the host and on the GPU either way" in on_gpu["sync_enable"]
 
 
 # What to ask for so that a machine without devices and frameworks cannot give it.
@@ -190,14 +192,13 @@ NOT_ON_A_CPU: dict[str, Any] = {
     "sync_enable": False,
     "profile_memory": True,
     "record_shapes": True,
-    "data_process": True,
     "parallel_strategy": True,
     "export_type": [ExportType.Db],
 }
 EVERYWHERE = {
     *("output_path", "start_profile", "schedule", "on_trace_ready", "with_stack", "mstx"),
     *("mstx_domain_include", "mstx_domain_exclude", "data_simplification", "asked"),
-    *("max_host_mb", "max_disk_gb", "min_free_gb"),
+    *("max_host_mb", "max_disk_gb", "min_free_gb", "data_process"),
 }
 
 
@@ -209,7 +210,7 @@ def test_every_parameter_is_honoured_or_named() -> None:
         assert set(not_honoured(given, frozenset({CPU}))) == set(NOT_ON_A_CPU)
         only_stacks = resolve({"with_stack": True, "activities": [NPU]})
     assert set(not_honoured(only_stacks, frozenset({CPU, NPU}))) == {"with_stack"}
-    on_npu = {"activities", "sync_enable", "record_shapes", "data_process", "parallel_strategy"}
+    on_npu = {"activities", "sync_enable", "record_shapes", "parallel_strategy"}
     assert set(not_honoured(given, frozenset({CPU, NPU}))) == on_npu
 
 

@@ -192,5 +192,63 @@ TEST(Pipeline, QueuesWithoutCapacityOrSizeDoNotDivideByZero) {
   EXPECT_EQ(result.verdicts.at(0).slow_stage, "none") << "1 ns of waiting in 2000";
 }
 
+TEST(Pipeline, StagesThatTheProgramDescribed) {
+  testing::MadeRun run;
+  RankBuilder& rank = run.rank;
+  const auto stage = [&](const char* name, const char* kind, int64_t workers, int64_t capacity,
+                         const char* consumer) {
+    StageRecord record;
+    record.stage = rank.strings.intern(name);
+    record.kind = rank.strings.intern(kind);
+    record.workers = workers;
+    record.capacity = capacity;
+    if (consumer != nullptr) record.consumer = rank.strings.intern(consumer);
+    rank.stages.push_back(record);
+  };
+  stage("read", "read", 4, 10, "decode");
+  stage("decode", "map", 2, 10, "DataLoader_0 pin_memory");
+  stage("DataLoader_0 pin_memory", "pin_memory", 1, 4, nullptr);
+  stage("DataLoader_1", "DataLoader of V", kNull, kNull, nullptr);
+  const auto sample = [&](const char* name, int64_t size, int64_t capacity, int64_t fetch_ns,
+                          int64_t ts) {
+    QueueRecord record;
+    record.stage = rank.strings.intern(name);
+    record.ts_ns = ts;
+    record.size = size;
+    record.capacity = capacity;
+    record.fetch_ns = fetch_ns;
+    if (fetch_ns != kNull) record.batch = ts / 1000;
+    rank.queues.push_back(record);
+  };
+  for (int64_t i = 0; i < 4; ++i) {
+    sample("read", 9, 10, kNull, i * 1000);
+    sample("decode", 1, 10, kNull, i * 1000);
+    sample("DataLoader_0 pin_memory", 0, 4, 600, i * 1000 + 100);
+  }
+  sample("DataLoader_1", kNull, kNull, 5, 4500);
+  for (int64_t i = 0; i < 5; ++i) add_step(rank, i, i * 1000, 1000);
+  TrackInfo lane;
+  lane.process = rank.strings.intern("decode");
+  lane.thread = rank.strings.intern("cpu %");
+  lane.kind = TrackKind::kCounter;
+  for (int worker = 0; worker < 2; ++worker) {
+    const TrackId track = rank.add_track(lane);
+    rank.counters.push_back({1000, 80, track});
+    rank.counters.push_back({2000, 90, track});
+  }
+  const PipelineResult& result = run.analyses().pipeline();
+  const PipelineRow& row = result.verdicts.at(0);
+  EXPECT_EQ(row.wait_source, "DataLoader_0 pin_memory");
+  EXPECT_EQ(row.wait_ns, 2400);
+  EXPECT_EQ(row.step_ns, 5000);
+  EXPECT_EQ(row.slow_stage, "process");
+  EXPECT_EQ(row.bottleneck, "decode");
+  EXPECT_EQ(row.host_empty, 4);
+  for (const auto& one : result.stages) {
+    if (one.stage == "decode") {
+      EXPECT_DOUBLE_EQ(one.cpu, 1.7) << "both workers together";
+    }
+  }
+}
 }  // namespace
 }  // namespace stepscope

@@ -82,14 +82,6 @@ void ActivityDecoder::decode_one(const Activity& record, Tables& tables) {
       return add_marker(as<MarkerRecord>(record), tables);
     case kDevice:
       return add_device(as<DeviceRecord>(record), tables);
-    case kSynchronization: {
-      const auto& sync = as<SynchronizationRecord>(record);
-      tables.output.chunk.table(kSynchronizationsTable, id_or_none(sync.context))
-          .add({sync.type, clock_.ticks(sync.start),
-                clock_.ticks(sync.end) - clock_.ticks(sync.start), id_or_none(sync.stream),
-                sync.correlation, id_or_none(sync.event)});
-      break;
-    }
     case kMemory: {
       const auto& memory = as<MemoryRecord>(record);
       const auto bytes = static_cast<int64_t>(memory.bytes);
@@ -197,6 +189,12 @@ void ActivityDecoder::add_call(const ApiRecord& record, Tables& tables) {
   if (last.table == nullptr || last.key != record.thread) name_thread(record.thread, tables);
   tables.get(last, runtime ? kRuntimeCallsTable : kDriverCallsTable, record.thread)
       .add({start, clock_.ticks(record.end) - start, call.name, record.correlation});
+  // Records of synchronisations would say which stream, but cost every launch more than it does.
+  if (call.waits_for != SyncType::kNothing) {
+    tables.output.chunk.table(kSynchronizationsTable, -1)
+        .add({static_cast<int64_t>(call.waits_for), start, clock_.ticks(record.end) - start, -1,
+              record.correlation, -1});
+  }
   ++tables.output.events;
   ++counts_.calls;
 }

@@ -144,7 +144,7 @@ const ApiCalls::Call& ApiCalls::learn(uint32_t domain, uint32_t id, NameTable& n
   }
   const bool wanted =
       domain == kRuntimeDomain ? runtime_call_is_wanted(text) : driver_call_is_wanted(text);
-  calls[id] = {names.intern(text), true, wanted};
+  calls[id] = {names.intern(text), true, wanted, sync_type(text)};
   return calls[id];
 }
 

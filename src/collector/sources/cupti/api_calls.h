@@ -64,6 +64,7 @@ class ApiCalls {
     uint32_t name = 0;
     bool known = false;
     bool wanted = false;
+    SyncType waits_for = SyncType::kNothing;
   };
 
   explicit ApiCalls(const CuptiLibrary& library) : library_(library) {}

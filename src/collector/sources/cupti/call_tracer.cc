@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <utility>
@@ -49,7 +50,7 @@ thread_local ThisThread this_thread;
 bool finalize_here(const CallbackData& data) {
   if (this_thread.detach_from == nullptr || data.site != kCallExit) return false;
   const CuptiLibrary& library = *std::exchange(this_thread.detach_from, nullptr);
-  library.unsubscribe(tracing().subscriber);
+  library.unsubscribe(std::exchange(tracing().subscriber, nullptr));
   this_thread.detached = library.finalize();
   return true;
 }
@@ -115,10 +116,12 @@ CallsById learn(const CuptiLibrary& library, uint32_t domain) {
   return calls;
 }
 
-bool subscribe(const CuptiLibrary& library) {
-  return library.subscribe != nullptr && library.unsubscribe != nullptr &&
-         library.enable_callback != nullptr &&
-         library.subscribe(&tracing().subscriber, stepscope_cupti_call, nullptr) == kSuccess;
+bool still_subscribed(const CuptiLibrary& library) {
+  const CallsById& calls = tracing().runtime;
+  const auto wanted = std::ranges::find_if(calls, [](const Call& call) { return call.name != 0; });
+  const auto id = static_cast<uint32_t>(wanted - calls.begin());
+  return wanted != calls.end() &&
+         library.enable_callback(0, tracing().subscriber, kRuntimeDomain, id) == kSuccess;
 }
 
 bool switch_all(const CuptiLibrary& library, uint32_t on, uint32_t domain, const CallsById& calls) {
@@ -132,18 +135,28 @@ bool switch_all(const CuptiLibrary& library, uint32_t on, uint32_t domain, const
 
 }  // namespace
 
+bool subscribe(const CuptiLibrary& library) {
+  if (library.subscribe == nullptr || library.unsubscribe == nullptr ||
+      library.enable_callback == nullptr || library.get_callback_name == nullptr) {
+    return false;
+  }
+  Tracing& all = tracing();
+  if (all.runtime.empty()) {
+    all.runtime = learn(library, kRuntimeDomain);
+    all.driver = learn(library, kDriverDomain);
+    all.library = &library;
+  }
+  // Whoever finalizes CUPTI ends the subscription too.
+  if (all.subscriber != nullptr && still_subscribed(library)) return true;
+  return library.subscribe(&all.subscriber, stepscope_cupti_call, nullptr) == kSuccess;
+}
+
 bool start_call_tracing(const CuptiLibrary& library) {
-  if (library.get_callback_name == nullptr || !subscribe(library)) return false;
   // A forked child has no recording, and its parent's CUPTI is of no use to it.
   static const int kForkHandled = ::pthread_atfork(
       nullptr, nullptr, [] { tracing().recording.store(0, std::memory_order_relaxed); });
   (void)kForkHandled;
   Tracing& all = tracing();
-  all.library = &library;
-  if (all.runtime.empty()) {
-    all.runtime = learn(library, kRuntimeDomain);
-    all.driver = learn(library, kDriverDomain);
-  }
   all.last_recording = all.last_recording == UINT32_MAX ? 1 : all.last_recording + 1;
   all.began.store(stepscope_ticks(), std::memory_order_relaxed);
   all.recording.store(all.last_recording, std::memory_order_release);
@@ -158,8 +171,6 @@ void stop_call_tracing(const CuptiLibrary& library) {
   all.recording.store(0, std::memory_order_release);
   switch_all(library, 0, kRuntimeDomain, all.runtime);
   switch_all(library, 0, kDriverDomain, all.driver);
-  // While the place is taken, torch.profiler records no GPU.
-  library.unsubscribe(all.subscriber);
 }
 
 bool detach(const CuptiLibrary& library) {
@@ -167,10 +178,7 @@ bool detach(const CuptiLibrary& library) {
   constexpr std::string_view kTrigger = "cuDeviceGetCount";
   using Trigger = int (*)(int*);
   const auto trigger = reinterpret_cast<Trigger>(driver_function(library, kTrigger.data()));
-  if (library.finalize == nullptr || library.get_callback_name == nullptr || trigger == nullptr ||
-      !subscribe(library)) {
-    return false;
-  }
+  if (library.finalize == nullptr || trigger == nullptr || !subscribe(library)) return false;
   for_each_call(library, kDriverDomain, [&](uint32_t id, std::string_view name) {
     if (name == kTrigger) library.enable_callback(1, tracing().subscriber, kDriverDomain, id);
   });
@@ -179,8 +187,7 @@ bool detach(const CuptiLibrary& library) {
   trigger(&devices);
   if (std::exchange(this_thread.detach_from, nullptr) == nullptr)
     return this_thread.detached == kSuccess;
-  library.unsubscribe(tracing().subscriber);  // the callback did not come
-  return false;
+  return false;  // the callback did not come
 }
 
 }  // namespace stepscope::cupti

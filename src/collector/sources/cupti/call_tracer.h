@@ -1,10 +1,13 @@
 // CUPTI's callbacks: calls of the runtime and the driver as records of our own, and the way out.
 //
 // CUPTI can write records of calls itself, but its bookkeeping for them costs the launching thread
-// as much as the kernels' records do, that for synchronisations twice as much, also when nothing
-// synchronises (docs/performance.md); a callback and 32 bytes in the thread's ring cost a fraction
-// of that. CUPTI has one subscriber in a process: where another profiler is it, both come as
-// CUPTI's records after all.
+// more than the kernels' records do; a callback and 32 bytes in the thread's ring cost a fraction
+// of that (docs/performance.md).
+//
+// CUPTI has one subscriber in a process, and ours stays it for as long as the process lives. A
+// CUPTI that goes idle and comes back while threads launch crashes in a thread of its own (13.0,
+// with and without callbacks); with a subscriber that stays it did not. The price: a torch.profiler
+// that is first used after us records no GPU, and says so.
 #ifndef STEPSCOPE_COLLECTOR_SOURCES_CUPTI_CALL_TRACER_H_
 #define STEPSCOPE_COLLECTOR_SOURCES_CUPTI_CALL_TRACER_H_
 
@@ -12,7 +15,10 @@
 
 namespace stepscope::cupti {
 
-// False when the callbacks cannot be had. One recording at a time.
+// False when another profiler is the subscriber.
+bool subscribe(const CuptiLibrary& library);
+
+// Of the subscriber. False when CUPTI refuses. One recording at a time.
 bool start_call_tracing(const CuptiLibrary& library);
 void stop_call_tracing(const CuptiLibrary& library);
 

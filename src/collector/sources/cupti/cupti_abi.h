@@ -30,7 +30,6 @@ enum ActivityKind : uint32_t {
   kMarker = 12,
   kOverhead = 17,
   kMemcpyPeer = 22,
-  kSynchronization = 38,
   kMemory = 49,
 };
 
@@ -148,17 +147,6 @@ struct ApiRecord {
   uint32_t thread;
   uint32_t correlation;
   uint32_t result;
-};
-
-struct SynchronizationRecord {
-  uint32_t kind;
-  uint32_t type;
-  uint64_t start;
-  uint64_t end;
-  uint32_t correlation;
-  uint32_t context;
-  uint32_t stream;
-  uint32_t event;
 };
 
 struct MemoryRecord {

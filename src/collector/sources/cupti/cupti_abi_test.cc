@@ -37,11 +37,9 @@ using VendorContext = CUpti_ActivityContext;
 #endif
 #if CUPTI_API_VERSION >= 26
 using VendorMemory = CUpti_ActivityMemory4;
-using VendorSynchronization = CUpti_ActivitySynchronization2;
 using VendorOverhead = CUpti_ActivityOverhead3;
 #else
 using VendorMemory = CUpti_ActivityMemory3;
-using VendorSynchronization = CUpti_ActivitySynchronization;
 using VendorOverhead = CUpti_ActivityOverhead;
 #endif
 
@@ -110,14 +108,6 @@ SAME_PLACE(ApiRecord, thread, CUpti_ActivityAPI, threadId);
 SAME_PLACE(ApiRecord, correlation, CUpti_ActivityAPI, correlationId);
 SAME_PLACE(ApiRecord, result, CUpti_ActivityAPI, returnValue);
 
-SAME_PLACE(SynchronizationRecord, type, VendorSynchronization, type);
-SAME_PLACE(SynchronizationRecord, start, VendorSynchronization, start);
-SAME_PLACE(SynchronizationRecord, end, VendorSynchronization, end);
-SAME_PLACE(SynchronizationRecord, correlation, VendorSynchronization, correlationId);
-SAME_PLACE(SynchronizationRecord, context, VendorSynchronization, contextId);
-SAME_PLACE(SynchronizationRecord, stream, VendorSynchronization, streamId);
-SAME_PLACE(SynchronizationRecord, event, VendorSynchronization, cudaEventId);
-
 SAME_PLACE(CallbackData, site, CUpti_CallbackData, callbackSite);
 SAME_PLACE(CallbackData, between, CUpti_CallbackData, correlationData);
 SAME_PLACE(CallbackData, correlation, CUpti_CallbackData, correlationId);
@@ -171,7 +161,6 @@ static_assert(kDevice == CUPTI_ACTIVITY_KIND_DEVICE && kContext == CUPTI_ACTIVIT
 static_assert(kConcurrentKernel == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 static_assert(kMarker == CUPTI_ACTIVITY_KIND_MARKER && kOverhead == CUPTI_ACTIVITY_KIND_OVERHEAD);
 static_assert(kMemcpyPeer == CUPTI_ACTIVITY_KIND_MEMCPY2);
-static_assert(kSynchronization == CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
 static_assert(kMemory == CUPTI_ACTIVITY_KIND_MEMORY2);
 static_assert(kFlushForced == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 static_assert(kThreadIdsOfTheSystem == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);

@@ -80,8 +80,8 @@ std::vector<std::string> CuptiOptions::tune(const char* text) {
       flush_every_ms = value;
     } else if (number && key == "per_thread") {
       buffer_per_thread = value != 0;
-    } else if (number && key == "callbacks") {
-      calls_by_callbacks = value != 0;
+    } else if (number && key == "subscribe") {
+      subscribe = value != 0;
     } else if (number && key == "detach") {
       detach_at_stop = value != 0;
     } else {
@@ -136,10 +136,9 @@ void CuptiSource::restore_attributes() {
   if (library_->set_thread_id_type != nullptr) library_->set_thread_id_type(thread_ids_before_);
 }
 
-void CuptiSource::start_calls() {
-  tracing_calls_ = options_.calls_by_callbacks && start_call_tracing(*library_);
+void CuptiSource::start_calls(bool subscribed) {
+  tracing_calls_ = subscribed && start_call_tracing(*library_);
   if (tracing_calls_) return;
-  enable(kSynchronization, "synchronisations");
   if (record_runtime_calls(*library_)) {
     enabled_.push_back(kRuntimeApi);
   } else {
@@ -182,12 +181,13 @@ Status CuptiSource::start() {
   started_ = true;
   flushed_ns_ = monotonic_ns();
 
+  const bool subscribed = options_.subscribe && cupti::subscribe(*library_);
   enable(kDevice, "properties");
   enable(kContext, "contexts");
   enable(kMemory, "memory operations");
   enable(kMarker, "NVTX ranges");
   // Calls first, and last at the end: a call without its kernel does no harm.
-  if (options_.tier >= Tier::kFull) start_calls();
+  if (options_.tier >= Tier::kFull) start_calls(subscribed);
   if (options_.tier >= Tier::kKernels) {
     enable(kConcurrentKernel, "kernels");
     enable(kMemcpy, "copies");

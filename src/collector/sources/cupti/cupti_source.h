@@ -37,8 +37,8 @@ struct CuptiOptions {
   // crash can lose. 0: never.
   int64_t flush_every_ms = 1000;
   bool buffer_per_thread = true;  // so that threads that launch do not meet at a lock of CUPTI's
-  // Calls by callbacks, which cost less than CUPTI's own records of them.
-  bool calls_by_callbacks = true;
+  // Take the place of CUPTI's subscriber, see call_tracer.h, and have calls by callbacks.
+  bool subscribe = true;
   // Take CUPTI out of the process when a recording ends (CUDA 13 and later; before, programs that
   // use CUDA graphs crash when CUPTI comes back a second time). Only for programs that do not
   // launch on other threads meanwhile: those may crash then.
@@ -67,7 +67,7 @@ class CuptiSource final : public Source {
   // For the attributes of one byte; what they were is restored at the end.
   void set_attribute(uint32_t attribute, uint8_t value);
   void restore_attributes();
-  void start_calls();
+  void start_calls(bool subscribed);
   void write_summary(SourceOutput& output);
 
   CuptiOptions options_;
