@@ -126,7 +126,9 @@ def train(rank: int, ranks: int, options: argparse.Namespace, memory: str, barri
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--output", type=Path, default=Path("runs/demo"), help="where the runs go")
     parser.add_argument("--ranks", type=int, default=4)
     parser.add_argument("--slow-rank", type=int, default=2, help="-1: none is")

@@ -192,8 +192,8 @@ class Range {
     if (word == "operator") return STEPSCOPE_OPERATOR;
     if (word == "module") return STEPSCOPE_MODULE;
     if (word == "collective") return STEPSCOPE_COLLECTIVE;
-    throw std::invalid_argument("kind is \"range\", \"operator\", \"module\" or \"collective\", not \"" +
-                                word + "\"");
+    throw std::invalid_argument(
+        "kind is \"range\", \"operator\", \"module\" or \"collective\", not \"" + word + "\"");
   }
 
   uint32_t name_;

@@ -190,6 +190,16 @@ Error nothing_found(const std::vector<std::string>& paths, const Walk& walk,
   return error;
 }
 
+// Folders inside of a form that was found already are that form.
+void drop_nested(std::vector<Candidate>& forms) {
+  std::erase_if(forms, [&](const Candidate& inner) {
+    return std::any_of(forms.begin(), forms.end(), [&](const Candidate& outer) {
+      return !inner.is_part && outer.importer == inner.importer && inner.path != outer.path &&
+             inner.path.starts_with(outer.path + "/");
+    });
+  });
+}
+
 // Among forms of one unit, richest first: the one to read, its part, and the rest.
 RankSource choose(std::vector<Candidate> forms) {
   RankSource source;
@@ -252,6 +262,7 @@ Result<std::vector<RankSource>> discover(const std::vector<std::string>& paths,
   std::vector<RankSource> sources;
   std::map<int64_t, int64_t> windows;
   for (auto& [key, forms] : units) {
+    drop_nested(forms);
     std::stable_sort(forms.begin(), forms.end(), [](const Candidate& a, const Candidate& b) {
       return a.richness > b.richness;
     });

@@ -69,7 +69,8 @@ class ServerTest : public ::testing::Test {
     for (int i = 0; i < 200; ++i) {
       const json reply = get("runs");
       for (const json& run : reply["runs"]) {
-        if (run["name"] == name && (run["state"] == "ready" || run["state"] == "failed")) return run;
+        if (run["name"] == name && (run["state"] == "ready" || run["state"] == "failed"))
+          return run;
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
@@ -188,7 +189,8 @@ TEST_F(ServerTest, TheTimelineIsTypedArrays) {
   const std::string run = ready("one.json");
   const json tracks = get(run + "/timeline/tracks").at("tracks");
   ASSERT_GE(tracks.size(), 2u);
-  auto reply = client_->Get("/api/v1/" + run + "/timeline/view?from=0&to=200000&width=1000&tracks=0,1", headers_);
+  auto reply = client_->Get(
+      "/api/v1/" + run + "/timeline/view?from=0&to=200000&width=1000&tracks=0,1", headers_);
   ASSERT_TRUE(reply);
   ASSERT_EQ(reply->status, 200);
   uint32_t head[4];
@@ -209,7 +211,8 @@ TEST_F(ServerTest, TheTimelineIsTypedArrays) {
 TEST_F(ServerTest, SqlOnlyReads) {
   start();
   const std::string run = "/api/v1/" + ready("one.json") + "/sql";
-  auto good = client_->Post(run, headers_, R"({"sql": "select name from kernels"})", "application/json");
+  auto good =
+      client_->Post(run, headers_, R"({"sql": "select name from kernels"})", "application/json");
   ASSERT_TRUE(good);
   EXPECT_EQ(json::parse(good->body)["rows"][0][0], "gemm");
   for (const char* body : {"", "[]", "{\"sql\": 3}", "{\"sql\": \"drop table kernels\"}",
@@ -227,10 +230,11 @@ TEST_F(ServerTest, BadRequestsAreAnsweredAndItGoesOn) {
   const std::string run = ready("one.json");
   const std::string long_name(5000, 'a');
   for (const std::string& path :
-       {std::string("nothing"), std::string("runs/0000000000000000"), std::string("runs/../../etc/passwd"),
-        run + "/slices/999999999999", run + "/slices/-1", run + "/timeline/view?width=0",
-        run + "/timeline/view?width=99999999999999999999", run + "/timeline/view?tracks=1,x",
-        run + "/timeline/view?tracks=4000000", run + "/timeline/search", run + "/analyses/kernels?limit=-1",
+       {std::string("nothing"), std::string("runs/0000000000000000"),
+        std::string("runs/../../etc/passwd"), run + "/slices/999999999999", run + "/slices/-1",
+        run + "/timeline/view?width=0", run + "/timeline/view?width=99999999999999999999",
+        run + "/timeline/view?tracks=1,x", run + "/timeline/view?tracks=4000000",
+        run + "/timeline/search", run + "/analyses/kernels?limit=-1",
         run + "/analyses/kernels?offset=99999999999999999999", run + "/analyses/" + long_name,
         run + "/trace?position=77"}) {
     auto reply = client_->Get("/api/v1/" + path, headers_);

@@ -32,6 +32,7 @@ class JoinedWindow(Window):
         self.path = run
         self.began_ns = time.time_ns()
         self._recording = _record.Recording.join(self._options(sources))
+        self.problems: list[str] = []  # those of the sources are told by who started them
         self._start_frameworks()
         self._stopped = False
 

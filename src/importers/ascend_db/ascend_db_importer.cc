@@ -77,7 +77,7 @@ bool AscendDbImporter::probe_folder(const Folder& folder, std::vector<Candidate>
   for (const std::string& path : recording->databases) look_into(path, candidate);
   candidate.bytes = total_bytes(recording->databases) + total_bytes(recording->analyses);
   found.push_back(std::move(candidate));
-  return true;
+  return !recording->is_host_run;
 }
 
 bool AscendDbImporter::probe_file(const std::string& path, std::string_view head,

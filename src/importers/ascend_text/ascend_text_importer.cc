@@ -52,7 +52,7 @@ bool AscendTextImporter::probe_folder(const Folder& folder, std::vector<Candidat
   candidate.richness = recording->traces.empty() ? kRichnessWithoutTimeline : kRichnessWithTimeline;
   candidate.bytes = bytes_of(*recording);
   found.push_back(std::move(candidate));
-  return true;
+  return !recording->is_host_run;
 }
 
 // A timeline named on its own: a list of events that names the processes of the NPU's profiler.

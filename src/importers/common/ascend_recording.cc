@@ -48,6 +48,13 @@ std::string folder_around(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
+bool holds_host_recording(const std::string& run) {
+  std::error_code ignored;
+  return std::any_of(std::begin(kHostRecordings), std::end(kHostRecordings), [&](auto recorded) {
+    return std::filesystem::is_regular_file(run + std::string(recorded), ignored);
+  });
+}
+
 // The number between `first` and `last` in a file name: profiler_info_12.json.
 std::optional<int64_t> number_between(std::string_view name, std::string_view first,
                                       std::string_view last) {
@@ -206,6 +213,7 @@ std::optional<AscendRecording> find_ascend_recording(const Folder& folder) {
   if (folder.has_folder(kOutputFolder)) {
     take(folder.path + "/" + std::string(kOutputFolder));
     note_metadata(folder.path, folder.files, recording);
+    recording.is_host_run = holds_host_recording(folder.path);
   } else if (folder.has_folder("mindstudio_profiler_output") || folder.has_folder("timeline")) {
     for (const std::string_view inside : {"mindstudio_profiler_output", "timeline", "summary"}) {
       if (folder.has_folder(inside)) take(folder.path + "/" + std::string(inside));
@@ -227,11 +235,7 @@ std::optional<AscendRecording> find_ascend_recording(const Folder& folder) {
     }
     use_partial_timelines(recording);
     const std::string run = folder_around(folder.path);
-    for (const std::string_view recorded : kHostRecordings) {
-      std::error_code ignored;
-      if (std::filesystem::is_regular_file(run + std::string(recorded), ignored))
-        recording.host_run = run;
-    }
+    if (holds_host_recording(run)) recording.host_run = run;
   } else {
     for (const std::string& name : folder.files) {
       const bool database = name.ends_with(".db") || name == "trace_view.json";

@@ -35,6 +35,8 @@ struct AscendRecording {
   bool rank_inferred = false;  // taken from a file name
   // The run in which Stepscope recorded the host while CANN filled this PROF_ folder; "": none.
   std::string host_run;
+  // The folder is itself such a run: CANN's folders lie beside the files that were made from it.
+  bool is_host_run = false;
 
   // The unit of candidates, which are parts of a run where there is one.
   void place(Candidate& candidate) const {
