@@ -1,6 +1,7 @@
 // stepscope._record: recording as Python sees it. Stands on the C functions of record.h alone, so
 // that Python, PyTorch's callbacks and C++ code of one process record into the same file.
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
@@ -124,7 +125,11 @@ class Recording {
   Recording& operator=(const Recording&) = delete;
 
   std::string stop() {
-    if (active_) {
+    if (active_ && ::getpid() != process_) {
+      // A forked child: the threads to wait for are its parent's.
+      active_ = false;
+      new std::shared_ptr<StackSampler>(std::move(sampler_));
+    } else if (active_) {
       active_ = false;
       const nb::gil_scoped_release release;
       if (sampler_ != nullptr) sampler_->stop();
@@ -158,6 +163,7 @@ class Recording {
 
   bool active_ = false;
   bool is_part_ = false;
+  const pid_t process_ = ::getpid();
   std::shared_ptr<StackSampler> sampler_;
   std::string statistics_ = "{}";
 };

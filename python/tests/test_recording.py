@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -200,6 +201,15 @@ def test_stacks_of_all_threads_are_sampled(tmp_path: pathlib.Path) -> None:
         assert 0.3 < found["decoder"][0] < 0.8
         assert 0.3 < found["idler"][1] < 0.8
         assert found["decoder"][1] == found["idler"][0] == 0
+
+
+def test_a_forked_child_ends_while_its_parent_samples_stacks(tmp_path: pathlib.Path) -> None:
+    with stepscope.Profiler(output_path=str(tmp_path), with_stack=True) as profiler:
+        child = os.fork()
+        if child == 0:
+            profiler._recorder.window = None  # goes, and must not wait for its parent's threads
+            os._exit(7)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
 def test_the_system_is_sampled(tmp_path: pathlib.Path) -> None:
