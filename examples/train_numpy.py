@@ -20,7 +20,6 @@ from multiprocessing import shared_memory
 from pathlib import Path
 
 import numpy as np
-
 import stepscope
 from stepscope.pipeline import Stage
 
