@@ -23,7 +23,7 @@ import numpy as np
 import stepscope
 from stepscope.pipeline import Stage
 
-BATCH, SIZE, CHANNELS, FILTERS, CLASSES = 16, 20, 3, 8, 10
+BATCH, SIZE, CHANNELS, FILTERS, CLASSES = 64, 28, 3, 8, 10
 KERNEL = 3
 OUT = SIZE - KERNEL + 1
 PARAMETERS = FILTERS * CHANNELS * KERNEL * KERNEL + FILTERS * OUT * OUT * CLASSES
@@ -106,7 +106,7 @@ def train(rank: int, ranks: int, options: argparse.Namespace, memory: str, barri
     )
     network = Network()
     barrier.wait()
-    with stepscope.Profiler(output_path=options.output, data_process=True) as profiler:
+    with stepscope.Profiler(output_path=str(options.output), data_process=True) as profiler:
         loader.start()
         for _ in range(options.steps):
             pictures, labels = watched.get()

@@ -67,10 +67,21 @@ HostActivity host_activity(const StoreReader& store, size_t rank) {
     if (row[0] != kNull) step_marks.push_back(row[0]);
   });
   std::sort(step_marks.begin(), step_marks.end());
+  // Taking from a queue is waiting for input where the training does it, not between stages.
+  std::vector<bool> trains(host_track.size());
+  for (const int64_t mark : step_marks) {
+    const auto row = static_cast<uint64_t>(mark) - store.row_base(Table::kSlices, rank);
+    const auto track = static_cast<uint64_t>(number_at(store, Table::kSlices, "track", rank, row));
+    if (track < trains.size()) trains[track] = true;
+  }
+  // Categories are few and repeat: the word is compared when it changes.
+  int64_t last_category = kNull;
+  bool takes_from_queue = false;
   HostActivity host;
-  for_each_row<7>(store, Table::kSlices, rank,
-                  {"track", "ts", "dur", "name", "depth", "flags", "id"}, [&](const auto& row) {
-                    const auto [track, ts_ns, dur_ns, name, depth, flags, id] = row;
+  for_each_row<8>(store, Table::kSlices, rank,
+                  {"track", "ts", "dur", "name", "depth", "flags", "id", "cat"},
+                  [&](const auto& row) {
+                    const auto [track, ts_ns, dur_ns, name, depth, flags, id, category] = row;
                     const auto lane = static_cast<uint64_t>(track) - first_track;
                     if (lane >= host_track.size() || !host_track[lane]) return;
                     if (dur_ns == kNull || dur_ns <= 0 || (flags & kFlagImpossible) != 0) return;
@@ -78,7 +89,12 @@ HostActivity host_activity(const StoreReader& store, size_t rank) {
                     Wait& wait = meaning[static_cast<size_t>(name)];
                     if (wait == Wait::kUnknown) wait = wait_of(store.string(name));
                     const Interval interval{ts_ns, ts_ns + dur_ns};
-                    if (wait == Wait::kInput) host.input.push_back(interval);
+                    if (category != last_category) {
+                      last_category = category;
+                      takes_from_queue = store.string(category) == "pipeline_get";
+                    }
+                    if (wait == Wait::kInput || (takes_from_queue && trains[lane]))
+                      host.input.push_back(interval);
                     if (wait == Wait::kDevice) host.sync.push_back(interval);
                     if (wait == Wait::kCollection) host.gc.push_back(interval);
                     if (wait == Wait::kAllocator) host.allocator.push_back(interval);

@@ -31,7 +31,7 @@ RangeWord range_word(int64_t kind) {
     case STEPSCOPE_RUNTIME:
       return {"runtime", SliceKind::kLaunchCall};
     case STEPSCOPE_COLLECTIVE:
-      return {"collective", SliceKind::kOther};
+      return {"collective", SliceKind::kCommunication};
     default:
       return {"other", SliceKind::kOther};
   }
@@ -185,8 +185,22 @@ void HostTables::add_range(TrackId track, const Row& row, int64_t ts_ns) {
     slice.args = known->second;
   }
   if (word.kind == SliceKind::kOp) slice.detail = operator_detail(track, row, ts_ns);
+  if (word.kind == SliceKind::kCommunication) slice.detail = collective_detail(slice.name);
   last_ns_ = std::max(last_ns_, slice.ts_ns + slice.dur_ns);
   rank.add_slice(track, slice);
+}
+
+uint32_t HostTables::collective_detail(StringId name) {
+  const auto [known, added] = collectives_.try_emplace(name, kNoDetail);
+  if (added) {
+    RankBuilder& rank = run_.rank();
+    CommunicationDetail collective;
+    collective.level = rank.strings.intern("op");
+    collective.op = name;
+    collective.group_size = rank.info.world_size;
+    known->second = rank.add_communication(collective);
+  }
+  return known->second;
 }
 
 // value2 of an operator: its sequence number plus one, and above 48 bits the forward thread.

@@ -47,6 +47,7 @@ class HostTables {
   void read_row(TrackId track, const Row& row);
   void add_range(TrackId track, const Row& row, int64_t ts_ns);
   uint32_t operator_detail(TrackId track, const Row& row, int64_t ts_ns);
+  uint32_t collective_detail(StringId name);
 
   RawRun& run_;
   PipelineTables& pipeline_;
@@ -58,6 +59,7 @@ class HostTables {
   std::unordered_map<int64_t, OpDetail> known_args_;  // by the name id of the args text
   // Where the text of an args id is kept: shapes repeat from step to step, their text does not.
   std::unordered_map<int64_t, uint64_t> args_places_;
+  std::unordered_map<StringId, uint32_t> collectives_;  // by name: details are equal
   int64_t records_ = 0;
   int64_t last_ns_ = 0;
   int64_t last_step_ = kNull;
