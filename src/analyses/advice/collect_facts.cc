@@ -143,6 +143,15 @@ void take_device_work(RunAnalyses& run, const RankId& rank, int64_t steps, RankF
   if (steps > 0) facts.pageable_copy_ns = pageable_ns / steps;
 }
 
+void take_flops(RunAnalyses& run, const RankId& rank, RankFacts& facts) {
+  for (const FlopSummaryRow& row : run.flops().summaries) {
+    if (row.rank != rank.rank || row.window != rank.window) continue;
+    facts.mfu = row.mfu.value_or(facts.mfu);
+    facts.flops_coverage = row.covered;
+    facts.half_precision_share = row.low_precision_share.value_or(facts.half_precision_share);
+  }
+}
+
 void take_memory(RunAnalyses& run, const RankId& rank, RankFacts& facts) {
   const MemoryRow* largest = nullptr;
   for (const MemoryRow& row : run.memory().overview) {
@@ -268,6 +277,7 @@ Facts collect_facts(RunAnalyses& run) {
     const auto count = static_cast<int64_t>(steps.size());
     most_steps = std::max(most_steps, count);
     take_device_work(run, rank, count, one);
+    take_flops(run, rank, one);
     take_memory(run, rank, one);
     take_names(store, rank.position, one);
     if (const auto found = compared.find({rank.rank, rank.window});

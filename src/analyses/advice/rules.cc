@@ -73,7 +73,7 @@ constexpr Rule kRules[] = {
      "Train in bfloat16 or float16 (torch.autocast) or allow TF32 "
      "(torch.set_float32_matmul_precision('high')).",
      check_no_tensor_cores},
-    {"low_mfu", "a busy device that reaches a small part of its arithmetic rate", 0.25,
+    {"low_mfu", "a busy device that reaches a small part of its arithmetic rate", 0.05,
      "Look at the operators with most time: shapes that are no multiple of 8 or 64, memory-bound "
      "operators "
      "that can be fused, small batches, attention without a fused kernel.",

@@ -100,7 +100,7 @@ const std::map<std::string, Case>& cases() {
       {"ai_cpu_operators", {[](Facts& f) { f.ranks[0].ai_cpu_ns = 7 * kMs; }, 7 * kMs}},
       {"compiled_on_the_fly", {[](Facts& f) { f.ranks[0].compiled_on_the_fly = 20; }, kNull}},
       {"no_tensor_cores", {[](Facts& f) { f.ranks[0].tensor_core_share = 0; }, 95 * kMs * 8 / 20}},
-      {"low_mfu", {[](Facts& f) { f.ranks[0].mfu = 0.1; }, kNull}},
+      {"low_mfu", {[](Facts& f) { f.ranks[0].mfu = 0.03; }, kNull}},
       {"data_parallel", {[](Facts& f) { f.ranks[0].data_parallel_module = true; }, kNull}},
       {"uneven_steps", {[](Facts& f) { f.ranks[0].longest_step_ns = 300 * kMs; }, 20 * kMs}},
       {"memory_leak",
