@@ -61,7 +61,7 @@ class Session:
             self._started_in = os.getpid()
             _running.add(self)
             if self._parameters.schedule:
-                self._recorder.step(self.step_num)
+                self._recorder.step(self.first_step + self.step_num)
             self._idle.step_begins(opened_window=False)
 
     def stop(self) -> None:
@@ -92,7 +92,7 @@ class Session:
                 if transition:
                     self._recorder.end_step()  # what we do is no part of a step
                 self._go(transition)
-            self._recorder.step(self.step_num)
+            self._recorder.step(self.first_step + self.step_num)
             self._idle.step_begins(opened_window=Do.START in transition)
 
     def add_metadata(self, key: str, value: str) -> None:
