@@ -31,7 +31,7 @@ export default {
     budget: 'Where a step goes', findings: 'What holds it up', noFindings: 'Nothing stands out. The largest part is {part}.',
     gain: 'up to {time} a step ({share})', evidence: 'Show in the timeline', remedy: 'What to do', operators: 'Most device time',
     perStep: 'mean of {n} steps', ranksHint: 'rank {rank}', confidence: { measured: 'measured', derived: 'derived', hint: 'a hint' },
-    memory: 'Memory', data: 'Data preparation', run: 'Recording', whole: 'whole recording',
+    memory: 'Memory', data: 'Data preparation', run: 'Recording', whole: 'whole recording', keepsUp: 'keeps up',
   },
   table: {
     search: 'Search', rows: '{n} rows', shown: '{shown} of {n} rows', columns: 'Columns', csv: 'CSV', noMatch: 'No row matches.',

@@ -31,7 +31,7 @@ export default {
     budget: '一步的时间去向', findings: '瓶颈', noFindings: '没有突出的问题，占比最大的是{part}。',
     gain: '每步最多可省 {time}（{share}）', evidence: '在时间线中查看', remedy: '怎么做', operators: '设备耗时最多',
     perStep: '{n} 步的平均值', ranksHint: '卡 {rank}', confidence: { measured: '实测', derived: '推导', hint: '提示' },
-    memory: '内存', data: '数据准备', run: '记录', whole: '整个记录',
+    memory: '内存', data: '数据准备', run: '记录', whole: '整个记录', keepsUp: '供给充足',
   },
   table: {
     search: '搜索', rows: '{n} 行', shown: '{n} 行中的 {shown} 行', columns: '列', csv: 'CSV', noMatch: '没有匹配的行。',
