@@ -28,7 +28,9 @@ int64_t IntervalIndex::length_before(int64_t ns) const {
   int64_t length_ns = before_[at / kCountedTogether];
   for (size_t i = at / kCountedTogether * kCountedTogether; i < at; ++i)
     length_ns += intervals_[i].end_ns - intervals_[i].start_ns;
-  return length_ns + std::max<int64_t>(0, ns - intervals_[at].start_ns);
+  // Callers ask for "since ever" too: a difference is only made where it fits.
+  const int64_t start_ns = intervals_[at].start_ns;
+  return ns > start_ns ? length_ns + (ns - start_ns) : length_ns;
 }
 
 int64_t IntervalIndex::length_in(int64_t start_ns, int64_t end_ns) const {

@@ -385,8 +385,8 @@ TEST_F(CuptiSourceTest, ThreadsLaunchWhileRecordingsBeginAndEnd) {
     size_t without_call = 0;
     for (const Row& row : recorded.tables.at("kernels"))
       without_call += !calls.contains(row.at("correlation"));
-    // Those of calls that were under way when it began.
-    EXPECT_LE(without_call, kThreads);
+    // Those of calls that were under way when it began, or ended.
+    EXPECT_LE(without_call, 2 * kThreads);
     EXPECT_GT(calls.size(), 50u);
   }
 }
