@@ -108,7 +108,7 @@ Communication communication(const StoreReader& store, const std::vector<RankId>&
       "hosts' clocks differ; they are not matched");
   sum_links(result);
   sum_operators(result);
-  find_late_ranks(ranks, result);
+  find_late_ranks(store, ranks, result);
   return result;
 }
 

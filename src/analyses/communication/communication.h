@@ -46,14 +46,17 @@ struct MatchCounts {
 MatchCounts match_collectives(Communication& result);
 void sum_links(Communication& result);
 void sum_operators(Communication& result);
-void find_late_ranks(const std::vector<RankId>& ranks, Communication& result);
+void find_late_ranks(const StoreReader& store, const std::vector<RankId>& ranks,
+                     Communication& result);
 
 // Links this much below the mean of their sort are slow (MindInsight's rule for clusters).
 inline constexpr double kSlowLinkShare = 0.2;
 // A rank is late when waiting for it takes more than this share of the waiting ranks'
-// communication, and it is more than half of all waiting.
+// communication, it is more than half of all waiting, and costs more than this share of the time:
+// somebody is always last.
 inline constexpr double kLateRankShare = 0.2;
 inline constexpr double kLateRankOfWaiting = 0.5;
+inline constexpr double kLateRankOfTime = 0.05;
 
 }  // namespace stepscope
 

@@ -229,6 +229,29 @@ TEST(CommunicationAnalysis, OperationsWithoutNumbersMatchByOrderOnlyWhereThatHol
       << said;
 }
 
+TEST(CommunicationAnalysis, SomebodyIsAlwaysLast) {
+  const testing::TemporaryFolder folder;
+  const auto rank_of = [](int64_t late_ns) {
+    return [late_ns](RankBuilder& rank) {
+      const Maker make{rank};
+      const TrackId stream = device_track(rank, 0, 7);
+      make.operation(stream, "ncclDevKernel_AllReduce", 1000 + late_ns, 1000 - late_ns,
+                     numbered(0, 1000, 2));
+      // Computation that the lateness is nothing against.
+      rank.add_slice(stream, slice_of(rank, "gemm", 5000, 100'000, SliceKind::kKernel));
+    };
+  };
+  const auto store = store_of(folder, rank_of(0), rank_of(900));
+  RunAnalyses run(store, {});
+  ASSERT_EQ(run.communication().late_ranks.size(), 1u);
+  const LateRankRow& late = run.communication().late_ranks[0];
+  EXPECT_EQ(late.rank, 1);
+  EXPECT_DOUBLE_EQ(late.share, 0.9);
+  EXPECT_DOUBLE_EQ(late.of_time, 900.0 / 104'000);
+  EXPECT_FALSE(late.late);
+  EXPECT_FALSE(run.rank_comparison()[1].slow);
+}
+
 TEST(CommunicationAnalysis, AllTablesOfARunWithoutCommunication) {
   const testing::TemporaryFolder folder;
   const auto store = store_of(folder, [](RankBuilder& rank) { host_track(rank, "main"); });

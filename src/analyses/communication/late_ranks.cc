@@ -55,38 +55,62 @@ WaitingByRank arrived_last(const Communication& result) {
   return late;
 }
 
-void add(const WaitingByRank& late, std::string_view evidence, const std::set<int64_t>& recorded,
-         const std::map<Place, int64_t>& communication_ns, Communication& result) {
+struct Recorded {
+  std::set<int64_t> ranks;
+  std::map<Place, int64_t> communication_ns;
+  std::map<Place, int64_t> time_ns;  // first to last event
+};
+
+int64_t sum_of(const std::map<Place, int64_t>& lengths, const std::set<Place>& places) {
+  int64_t sum_ns = 0;
+  for (const Place& place : places) {
+    const auto found = lengths.find(place);
+    if (found != lengths.end()) sum_ns += found->second;
+  }
+  return sum_ns;
+}
+
+double part_of(int64_t part, int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+void add(const WaitingByRank& late, std::string_view evidence, const Recorded& recorded,
+         Communication& result) {
   int64_t all_ns = 0;
   for (const auto& [rank, waiting] : late) all_ns += waiting.wait_ns;
   for (const auto& [rank, waiting] : late) {
     LateRankRow row;
     row.rank = rank;
-    row.recorded = recorded.contains(rank);
+    row.recorded = recorded.ranks.contains(rank);
     row.evidence = evidence;
     row.operators = waiting.operators;
     row.waiting_ranks = static_cast<int64_t>(waiting.ranks.size());
     row.wait_ns = waiting.wait_ns;
-    int64_t communicating_ns = 0;
-    for (const Place& place : waiting.ranks) communicating_ns += communication_ns.at(place);
-    if (communicating_ns > 0)
-      row.share = static_cast<double>(row.wait_ns) / static_cast<double>(communicating_ns);
-    if (all_ns > 0) row.of_waiting = static_cast<double>(row.wait_ns) / static_cast<double>(all_ns);
-    row.late = row.share > kLateRankShare && row.of_waiting > kLateRankOfWaiting;
+    row.share = part_of(row.wait_ns, sum_of(recorded.communication_ns, waiting.ranks));
+    row.of_waiting = part_of(row.wait_ns, all_ns);
+    row.of_time = part_of(row.wait_ns, sum_of(recorded.time_ns, waiting.ranks));
+    row.late = row.share > kLateRankShare && row.of_waiting > kLateRankOfWaiting &&
+               row.of_time > kLateRankOfTime;
     result.late_ranks.push_back(row);
   }
 }
 
 }  // namespace
 
-void find_late_ranks(const std::vector<RankId>& ranks, Communication& result) {
-  std::set<int64_t> recorded;
-  for (const RankId& rank : ranks) recorded.insert(rank.rank);
-  std::map<Place, int64_t> communication_ns;
+void find_late_ranks(const StoreReader& store, const std::vector<RankId>& ranks,
+                     Communication& result) {
+  Recorded recorded;
+  for (const RankId& rank : ranks) {
+    recorded.ranks.insert(rank.rank);
+    const int64_t first_ns = number_at(store, Table::kRanks, "first_ns", rank.position);
+    const int64_t last_ns = number_at(store, Table::kRanks, "last_ns", rank.position);
+    if (first_ns != kNull && last_ns != kNull)
+      recorded.time_ns[{rank.rank, rank.window}] = last_ns - first_ns;
+  }
   for (const CommunicationOperatorRow& row : result.operators)
-    communication_ns[{row.rank, row.window}] += row.elapse_ns;
-  add(named_by_waits(result), "notify_wait", recorded, communication_ns, result);
-  add(arrived_last(result), "arrived_last", recorded, communication_ns, result);
+    recorded.communication_ns[{row.rank, row.window}] += row.elapse_ns;
+  add(named_by_waits(result), "notify_wait", recorded, result);
+  add(arrived_last(result), "arrived_last", recorded, result);
   std::stable_sort(
       result.late_ranks.begin(), result.late_ranks.end(),
       [](const LateRankRow& a, const LateRankRow& b) { return a.wait_ns > b.wait_ns; });

@@ -93,6 +93,7 @@ struct LateRankRow {
   int64_t wait_ns = 0;
   double share = 0;
   double of_waiting = 0;
+  double of_time = 0;
   bool late = false;
 };
 
@@ -109,8 +110,11 @@ inline constexpr Field<LateRankRow> kLateRankFields[] = {
     field<&LateRankRow::share>("share", Unit::kShare,
                                "of the communication time of the ranks that waited"),
     field<&LateRankRow::of_waiting>("of_waiting", Unit::kShare, "of all waiting of this evidence"),
+    field<&LateRankRow::of_time>("of_time", Unit::kShare,
+                                 "of the recorded time of the ranks that waited"),
     field<&LateRankRow::late>("late", Unit::kNone,
-                              "over 20 % of the communication time and over half of the waiting"),
+                              "over 20 % of the communication time, half of the waiting and 5 % of "
+                              "the recorded time"),
 };
 
 }  // namespace stepscope
