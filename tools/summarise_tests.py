@@ -6,7 +6,7 @@ Usage: summarise_tests.py FOLDER
 FOLDER holds, for any suite name:
   SUITE.ctest.xml   ctest --output-junit; each entry is one test executable
   SUITE.gtest/      those executables' own reports, ENTRY.xml, which hold the single cases
-  SUITE.pytest.xml  pytest --junitxml
+  SUITE.pytest.xml  pytest --junitxml, or another report of its form
   SUITE.checks      lines of `pass NAME`, `fail NAME` or `skip NAME`; also SUITE.ANYTHING.checks
 
 The last line is `N passed, N failed, N skipped`. Exits 1 if anything failed or nothing ran.
