@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import logging
 import os
-import socket
 import sys
 import time
 import weakref
@@ -17,7 +16,7 @@ from stepscope.profiler.dynamic.config import FILE_NAME, Config, ConfigError
 from stepscope.profiler.dynamic.config_file import ConfigFile
 from stepscope.profiler.dynamic.helper import Helper
 from stepscope.profiler.dynamic.log import RankLog
-from stepscope.profiler.dynamic.status import Registration, StatusFile, jobs
+from stepscope.profiler.dynamic.status import Registration, StatusFile, jobs, process
 from stepscope.profiler.dynamic.window import DynamicWindow
 from stepscope.profiler.ranks import find_place
 from stepscope.profiler.run_directory import ProfilerPathErrorException, check_path, make_folder
@@ -30,6 +29,7 @@ _NEVER = sys.maxsize
 _TELL_BUSY = 1.0
 _TELL_IDLE = 5.0
 _TELL_LATEST = 30.0
+_NEW = 10.0  # seconds in which its speed is not known well
 _RANKS_A_SECOND = 100
 
 
@@ -107,7 +107,8 @@ class DynamicProfilerMonitor:
         self._told = 0.0
         self._told_state: object = None
         self._rate = 0.0
-        self._rate_from = (time.monotonic(), 0)
+        self._began = time.monotonic()
+        self._rate_from = (self._began, 0)
         self._registration: Registration | None = None
         self._helper: Helper | None = None
         self._begin()
@@ -378,6 +379,7 @@ class DynamicProfilerMonitor:
             self._config = found
             self._version += 1
             self._refused = ""
+            self._told_state = None
         elif isinstance(found, ConfigError):
             self._refused = str(found)
             self._told_state = None
@@ -392,7 +394,8 @@ class DynamicProfilerMonitor:
         self._rate_from = (now, self._step)
 
     def _telling_interval(self) -> float:
-        if self._state in ("armed", "recording"):
+        is_new = time.monotonic() - self._began < _NEW
+        if is_new or self._state in ("armed", "recording"):
             return _TELL_BUSY
         ranks = self._place.world_size or 1
         return min(max(_TELL_IDLE, ranks / _RANKS_A_SECOND), _TELL_LATEST)
@@ -406,12 +409,12 @@ class DynamicProfilerMonitor:
             {
                 "rank": self._place.rank,
                 "world_size": self._place.world_size,
-                "host": socket.gethostname(),
-                "pid": self._pid,
+                **process(),
                 "jobs": jobs(),
                 "state": self._state,
                 "window": [about.start, about.stop] if about and about.start else None,
                 "request": about.request if about else "",
+                "taken": self._config.request if self._config else "",
                 "step": self._step,
                 "steps_per_second": round(self._rate, 6),
                 "output": self._path,
