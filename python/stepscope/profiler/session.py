@@ -150,6 +150,11 @@ class Session:
         return type(self).__name__
 
     @property
+    def marks_steps(self) -> bool:
+        """Whether it says itself which step begins when it starts."""
+        return self._parameters.schedule is not None
+
+    @property
     def described(self) -> str:
         """For those who did not expect it to record."""
         return f"a {self._name} of this program"

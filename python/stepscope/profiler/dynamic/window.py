@@ -54,5 +54,9 @@ class DynamicWindow(Session):
         return str(found) if found else ""
 
     @property
+    def marks_steps(self) -> bool:
+        return True
+
+    @property
     def _name(self) -> str:
         return "DynamicProfilerMonitor"
