@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "server/server_fixture.h"
 #include "server/slice_colour.h"
+#include "tests/support/server_fixture.h"
 
 namespace stepscope {
 namespace {

@@ -3,8 +3,8 @@
 #include <set>
 
 #include "server/lane_segments.h"
-#include "server/server_fixture.h"
 #include "server/slice_colour.h"
+#include "tests/support/server_fixture.h"
 
 namespace stepscope {
 namespace {

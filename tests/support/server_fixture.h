@@ -1,7 +1,7 @@
 // Test support: a server on a folder with a small trace, a broken one and a link out of it, and a
 // client with its token.
-#ifndef STEPSCOPE_SERVER_SERVER_FIXTURE_H_
-#define STEPSCOPE_SERVER_SERVER_FIXTURE_H_
+#ifndef STEPSCOPE_TESTS_SUPPORT_SERVER_FIXTURE_H_
+#define STEPSCOPE_TESTS_SUPPORT_SERVER_FIXTURE_H_
 
 #include <chrono>
 #include <filesystem>
@@ -93,4 +93,4 @@ class ServerFixture : public ::testing::Test {
 
 }  // namespace stepscope::testing
 
-#endif  // STEPSCOPE_SERVER_SERVER_FIXTURE_H_
+#endif  // STEPSCOPE_TESTS_SUPPORT_SERVER_FIXTURE_H_
