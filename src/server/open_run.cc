@@ -1,5 +1,6 @@
 #include "server/open_run.h"
 
+#include <cstdlib>
 #include <utility>
 
 #include "analyses/common/rank_rows.h"
@@ -11,10 +12,24 @@ namespace {
 constexpr uint8_t kUnknown = 255;
 constexpr uint64_t kQueryMemory = 512ull << 20;
 
+// The same variables as for `stepscope report`.
+AnalysisOptions options_of_environment() {
+  const auto text = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  AnalysisOptions options;
+  options.fp_start = text("PROFILING_FP_START");
+  options.bp_end = text("PROFILING_BP_END");
+  return options;
+}
+
 }  // namespace
 
 OpenRun::OpenRun(std::shared_ptr<StoreReader> store)
-    : store_(std::move(store)), analyses_(store_, {}), colours_(store_->string_count()) {
+    : store_(std::move(store)),
+      analyses_(store_, options_of_environment()),
+      colours_(store_->string_count()) {
   for (auto& colour : colours_) colour.store(kUnknown, std::memory_order_relaxed);
   int64_t first = kNull;
   for (size_t rank = 0; rank < store_->rank_count(); ++rank) {
