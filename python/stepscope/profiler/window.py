@@ -33,7 +33,9 @@ class Window:
     ) -> None:
         if _record.is_recording():  # before a directory is made for nothing
             raise RuntimeError(
-                "this process is being recorded already, by another profiler; stop that one first"
+                "this process is being recorded already, by another profiler (of the program, "
+                "of MS_PROFILER_OPTIONS, or a window of DynamicProfilerMonitor). There is one "
+                "recording at a time; stop that one first"
             )
         sources = self._look(parameters, metadata)
         self._directory: JoinedDirectory = RunDirectory(parent, worker)
