@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from stepscope._table import Table
     from stepscope.profiler import (
         AicoreMetrics,
+        DynamicProfilerMonitor,
         ExportType,
         HostSystem,
         Profiler,
@@ -42,15 +43,16 @@ if TYPE_CHECKING:
         ProfilerActivity,
         ProfilerLevel,
         _ExperimentalConfig,
-        mstx,
         profile,
-        schedule,
         tensor_board_trace_handler,
         tensorboard_trace_handler,
     )
+    from stepscope.profiler.mstx import mstx
+    from stepscope.profiler.schedule import schedule
 
 __all__ = [
     "AicoreMetrics",
+    "DynamicProfilerMonitor",
     "ExportType",
     "Finding",
     "HostSystem",

@@ -16,11 +16,11 @@ from types import ModuleType
 from typing import Any
 
 _OPTIONS = "MS_PROFILER_OPTIONS"
-# Of mindspore.profiler, and ours. DynamicProfilerMonitor stays: it uses these.
+# Of mindspore.profiler, and ours.
 _NAMES = (
-    "AicoreMetrics", "EnvProfiler", "ExportType", "HostSystem", "Profiler", "ProfilerActivity",
-    "ProfilerLevel", "_ExperimentalConfig", "mstx", "profile", "schedule",
-    "tensorboard_trace_handler",
+    "AicoreMetrics", "DynamicProfilerMonitor", "EnvProfiler", "ExportType", "HostSystem",
+    "Profiler", "ProfilerActivity", "ProfilerLevel", "_ExperimentalConfig", "mstx", "profile",
+    "schedule", "tensorboard_trace_handler",
 )  # fmt: skip
 # Modules that hold the same objects, and others that only they use.
 _HOLDERS = (

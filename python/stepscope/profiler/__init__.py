@@ -13,6 +13,7 @@ and never raises into training code once a profiler is made.
 from __future__ import annotations
 
 from stepscope.profiler._profile import _ExperimentalConfig, profile
+from stepscope.profiler.dynamic.monitor import DynamicProfilerMonitor
 from stepscope.profiler.enums import (
     AicoreMetrics,
     ExportType,
@@ -30,6 +31,7 @@ from stepscope.profiler.schedule import Schedule, schedule
 
 __all__ = [
     "AicoreMetrics",
+    "DynamicProfilerMonitor",
     "EnvProfiler",
     "ExportType",
     "HostSystem",

@@ -31,7 +31,7 @@ from stepscope.profiler.session import Session
 _VARIABLES = ("STEPSCOPE_OPTIONS", "MS_PROFILER_OPTIONS")
 
 # What the numbers of aicore_metrics meant before it was an enumeration; -1 was none.
-_METRICS = (
+METRICS_OF_OLD = (
     AicoreMetrics.ArithmeticUtilization,
     AicoreMetrics.PipeUtilization,
     AicoreMetrics.Memory,
@@ -121,8 +121,8 @@ def translated(options: Mapping[str, Any]) -> dict[str, Any]:
     checks to complain about."""
     given = {name: value for name, value in options.items() if name not in _NOT_HERE}
     metrics = given.get("aicore_metrics")
-    if type(metrics) is int and -1 <= metrics < len(_METRICS) - 1:
-        given["aicore_metrics"] = _METRICS[metrics]
+    if type(metrics) is int and -1 <= metrics < len(METRICS_OF_OLD) - 1:
+        given["aicore_metrics"] = METRICS_OF_OLD[metrics]
         if metrics >= 0:  # there were no levels then; now counters need one
             given.setdefault("profiler_level", "Level1")
     if given.pop("profile_communication", None) is True:

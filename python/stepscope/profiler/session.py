@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import sys
 import weakref
 from dataclasses import replace
 from types import TracebackType
@@ -19,6 +20,7 @@ from stepscope.profiler.analysis import Choices
 from stepscope.profiler.enums import ProfilerAction
 from stepscope.profiler.handlers import TraceHandler, trace_handler
 from stepscope.profiler.idle import Idle
+from stepscope.profiler.outer import outer_run
 from stepscope.profiler.parameters import Parameters
 from stepscope.profiler.recorder import Recorder
 from stepscope.profiler.schedule import Schedule
@@ -216,6 +218,18 @@ def _with_handler(given: Parameters) -> Parameters:
 def _look_at_function(first: ProfilerAction) -> None:
     if first in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE):
         advise("the schedule records step 0, which then also shows the recorder's start")
+
+
+def who_records() -> str:
+    """A sentence about the profiler of this program that records now; "" if there is none, or only
+    the recording around the program, which others join."""
+    for session in list(_running):
+        if session._started and session._recorder.window:
+            return f"{session._name} is recording this program into {session._recorder.window.path}"
+    record = sys.modules.get("stepscope._record")
+    if record and record.is_recording() and not outer_run():
+        return "another profiler is recording this program"
+    return ""
 
 
 # An interpreter ends once, for all of its profilers.

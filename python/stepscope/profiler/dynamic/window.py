@@ -1,0 +1,58 @@
+"""The recording of one window of steps that the configuration asked for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from stepscope.profiler.devices import default_parameters, present
+from stepscope.profiler.dynamic.config import Config
+from stepscope.profiler.handlers import TraceHandler
+from stepscope.profiler.parameters import resolve
+from stepscope.profiler.session import Session
+
+
+class DynamicWindow(Session):
+    """Records from ``begin`` to ``stop``; the monitor says where steps end."""
+
+    def __init__(self, config: Config, folder: Path) -> None:
+        given = {
+            **config.options,
+            "output_path": str(folder),
+            "start_profile": False,
+            "on_trace_ready": TraceHandler(
+                analyses=config.analyse, in_background=config.in_background
+            ),
+        }
+        super().__init__(resolve(given, default_parameters(present())))
+        self.config = config
+        #: the last step that has ended
+        self.ended = 0
+        asked = {"start_step": config.start, "stop_step": config.stop, "request": config.request}
+        self.add_metadata_json("dynamic_profiling", json.dumps(asked))
+
+    def begin(self, number: int) -> bool:
+        """Starts with a step. False: recording could not start, the log says why."""
+        self.start()
+        if not self._started or not self._recorder.window:
+            return False
+        self._recorder.step(number)
+        self.ended = number - 1
+        return True
+
+    def go_on(self, number: int) -> None:
+        """A step has ended, another begins. With data sinking one call is several steps."""
+        self.ended = number
+        self.first_step = number - self.step_num
+        self.step()
+
+    @property
+    def path(self) -> str:
+        """The run directory; known from the beginning on."""
+        window = self._recorder.window
+        found = window.path if window else self._recorder.last_path
+        return str(found) if found else ""
+
+    @property
+    def _name(self) -> str:
+        return "DynamicProfilerMonitor"
