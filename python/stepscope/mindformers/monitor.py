@@ -7,6 +7,7 @@ from typing import Any
 
 from mindspore.train import Callback
 
+from stepscope._settings import value_of
 from stepscope.mindformers.settings import MonitorSettings, checked, pipeline_ranks
 from stepscope.mindformers.sinks import sink_window
 from stepscope.profiler import Profiler, ProfilerLevel
@@ -93,7 +94,7 @@ class ProfileMonitor(Callback):  # type: ignore[misc]  # MindSpore has no types
         place = find_place()
         firsts: frozenset[int] = frozenset()
         if settings.profile_pipeline:
-            stages = _of(_of(config, "parallel_config"), "pipeline_stage") or 1
+            stages = value_of(value_of(config, "parallel_config"), "pipeline_stage", 1)
             firsts = pipeline_ranks(int(stages), place.world_size or 1)
         if not settings.wants(place.rank, firsts):
             logger.info("rank %d is not among those to be recorded", place.rank)
@@ -175,25 +176,17 @@ class ProfileMonitor(Callback):  # type: ignore[misc]  # MindSpore has no types
             self.profiler.analyse()
 
     def _describe(self, config: Any) -> None:
-        parallel, split = _of(config, "parallel"), _of(config, "parallel_config")
+        parallel, split = value_of(config, "parallel"), value_of(config, "parallel_config")
         if self.profiler and parallel is not None and split is not None:
             with guarded("how the network is split"):
                 about = {
-                    name: usual if _of(split, key) is None else _of(split, key)
-                    for name, (key, usual) in _PARALLEL.items()
+                    name: value_of(split, key, usual) for name, (key, usual) in _PARALLEL.items()
                 }
-                about["parallel_mode"] = _of(parallel, "parallel_mode")
-                about["world_size"] = _of(parallel, "device_num")
+                about["parallel_mode"] = value_of(parallel, "parallel_mode")
+                about["world_size"] = value_of(parallel, "device_num")
                 self.profiler.add_metadata_json("distributed_args", json.dumps(about, default=str))
 
 
 def _sinks(about: Any) -> bool:
     # MindSpore sets it where it does sink, and not where it was only asked for it.
-    return bool(_of(about, "dataset_sink_mode"))
-
-
-def _of(config: Any, name: str) -> Any:
-    """Of a mapping or an object; mindformers has both."""
-    if hasattr(config, "get"):
-        return config.get(name)
-    return getattr(config, name, None)
+    return bool(value_of(about, "dataset_sink_mode"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
 from stepscope.mindformers.settings import from_yaml
 
@@ -22,14 +22,19 @@ def profile_monitor(config: Any, as_mindformers: bool = False) -> ProfileMonitor
     return ProfileMonitor.of(from_yaml(config), config, as_mindformers)
 
 
-def replace_profile_monitor(as_mindformers: bool = False) -> None:
-    """Makes every Trainer that comes after it use our monitor in the place of mindformers' own."""
+def replace_profile_monitor(make: Callable[[Any], Any] = profile_monitor) -> None:
+    """Makes every Trainer that comes after it use our monitor in the place of mindformers' own,
+    where its ``profile`` is true.
+
+    Args:
+        make: makes a callback of the Trainer's configuration; another than ``profile_monitor``, for
+            example, to watch a folder with ``DynamicProfilerMonitor``.
+    """
     from mindformers import Trainer
 
     def build(trainer: Any) -> None:
-        monitor = profile_monitor(trainer.config, as_mindformers)
-        if monitor is not None:
+        if trainer.config.profile:
             trainer.config.auto_tune = False  # as mindformers does: its trials would be recorded
-            trainer.config.profile_cb = monitor
+            trainer.config.profile_cb = make(trainer.config)
 
     Trainer._build_profile_cb = build

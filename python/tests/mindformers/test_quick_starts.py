@@ -86,7 +86,7 @@ def test_our_monitor(
     blocks: Blocks, run_shell: Callable[[str], str], training: pathlib.Path
 ) -> None:
     add_keys(blocks, training)
-    (program,) = blocks(_PAGE, _HEADING, "python")
+    program, _ = blocks(_PAGE, _HEADING, "python")
     (training / "record.py").write_text(program)
     run_shell("python record.py train.yaml")
     folder = training / "output" / "profile" / "rank_0" / "profiler"
@@ -97,3 +97,19 @@ def test_our_monitor(
     pairs = json.loads((recorded / "profiler_metadata.json").read_text())
     assert pairs["distributed_args"]["pipeline_model_parallel_size"] == 1
     assert (recorded / "ASCEND_PROFILER_OUTPUT" / "step_trace_time.csv").exists(), "analysed"
+
+
+def test_steps_chosen_while_it_trains(
+    blocks: Blocks, run_shell: Callable[[str], str], training: pathlib.Path
+) -> None:
+    with (training / "train.yaml").open("a") as file:
+        file.write("profile: True\n")
+    (training / "dyn_cfg").mkdir()
+    wanted = {"start_step": 3, "stop_step": 6}
+    (training / "dyn_cfg" / "profiler_config.json").write_text(json.dumps(wanted))
+    _, program = blocks(_PAGE, _HEADING, "python")
+    (training / "record.py").write_text(program)
+    run_shell("python record.py train.yaml")
+    with stepscope.open(training / "dynprof_data") as run:
+        holds_steps_3_to_6(run, training)
+    assert (training / "dynprof_data" / "rank0_start3_stop6").is_dir()
