@@ -115,6 +115,7 @@ TEST_F(TimelineRoutes, CurvesOfCountersAndMemory) {
   EXPECT_EQ(by_name["reserved"]["low"], 4096);
   ASSERT_TRUE(by_name.contains("queue")) << series.dump();
   EXPECT_EQ(by_name["queue"]["kind"], "counter");
+  EXPECT_EQ(by_name["queue"]["last"], 50'000);
 
   const std::string body = bytes("/timeline/curves?from=0&to=200000&width=1000&series=" +
                                  by_name["queue"]["series"].dump());
