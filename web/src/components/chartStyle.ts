@@ -17,7 +17,7 @@ export function baseOption() {
   const text = colour('text')
   const muted = colour('muted')
   return {
-    textStyle: { color: text, fontFamily: 'inherit', fontSize: 12 },
+    textStyle: { color: text, fontFamily: getComputedStyle(document.body).fontFamily, fontSize: 12 },
     grid: { left: 72, right: 24, top: 32, bottom: 40, containLabel: false },
     tooltip: {
       trigger: 'axis', confine: true, backgroundColor: colour('card'), borderColor: colour('border'),
