@@ -41,6 +41,11 @@ export function valueAxis(unit: string, extra: object = {}) {
   return axis('', { type: 'value', axisLabel: { color: colour('muted'), hideOverlap: true, formatter: (value: number) => byUnit(value, unit) }, ...extra })
 }
 
+// A distance of ticks that reads well in binary units: 1, 2, 4 ... of them.
+export function binaryStep(most: number): number {
+  return most > 0 ? 2 ** Math.ceil(Math.log2(most / 6)) : 1
+}
+
 export const hues = ['computing', 'memory', 'data', 'comm', 'ai-cpu', 'host', 'interval', 'comm-overlapped'] as const
 
 export function line(name: string, data: unknown[], hue: string, extra: object = {}) {

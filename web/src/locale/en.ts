@@ -66,7 +66,7 @@ export default {
   data: {
     is: {
     process: 'Data is not prepared fast enough: {share} of the time is waiting ({time}).', processUnmeasured: 'Data is not prepared fast enough.',
-    processAt: 'Data is not prepared fast enough: {stage} is the slow stage, {share} of the time is waiting ({time}).', processAtUnmeasured: 'Data is not prepared fast enough: {stage} is the slow stage.',
+    processAt: 'Data is not prepared fast enough at {stage}: {share} of the time is waiting ({time}).', processAtUnmeasured: 'Data is not prepared fast enough at {stage}.',
     transfer: 'Prepared data does not reach the device fast enough: {share} of the time is waiting ({time}).', fetch: 'Taking prepared data costs time: {share} of the time is waiting ({time}).',
     keepsUp: 'Data preparation keeps up: {share} of the time is waiting.', keepsUpUnmeasured: 'Data preparation keeps up as far as its queues show.',
     },
@@ -80,7 +80,17 @@ export default {
     graph: 'Operators and queues', graphDoc: 'Each operator puts batches into its queue; the percentage is how full the queue is on average. A slow operator has a full queue before it and an empty one behind it. Click one for its queue.',
     queue: 'queue', queueOf: 'Queue behind {stage}', usage: 'usage', capacity: 'capacity', size: 'size', time: 'time', workers: '{n} workers', noQueue: 'no queue', noSamples: 'the sizes of this queue were not recorded', training: 'Training', trainingTakes: 'The training takes from this queue.', advice: 'What to do',
   },
-  memory: { curve: 'Over time', allocated: 'allocated', reserved: 'reserved', peak: 'Who holds the peak', owners: 'Largest blocks at the peak', operators: 'By operator', leaks: 'Suspected leaks' },
+  memory: {
+    answer: '{pool} needs {peak} at its peak.', answerShare: 'That is {share} of {capacity}.', answerLeak: 'It grows by {growth} every step.',
+    curve: 'Over time', curveDoc: 'Memory of one pool after every allocation and release; thinned so that no peak is lost, in full when zoomed in. Click a moment to see who holds it.', time: 'time', order: 'order', pool: 'Pool',
+    allocated: 'allocated', reserved: 'reserved', available: 'available', change: 'change', static: 'static', staticDoc: 'Allocated before the first event', capacity: 'capacity', capacityDoc: 'What the device has', used: '{share} used',
+    peakOf: 'peak', peakOfDoc: 'Most that was allocated at one time', reservedPeak: 'reserved at most', reservedPeakDoc: 'Most that the allocator had from the device', fragmentation: 'reserved and not used at the peak', fragmentationDoc: 'Reserved less allocated, at the peak', allocations: 'allocations', allocationsDoc: 'Allocations in the recording', growth: 'growth a step', growthDoc: 'Between the ends of complete steps',
+    fp: 'FP {n}', bp: 'BP {n}', fp_start: 'forward begins', bp_end: 'backward ends',
+    pickFirst: 'Click a moment in the curve to see who holds the memory then.', pickSecond: 'Click a second moment to see what changed.', compareTwo: 'Compare two moments', compareDoc: 'Choose a moment, press this, choose another one', compare: 'Between two moments', difference: 'difference {change}', backToPeak: 'Back to the peak',
+    atPeak: 'Who holds the peak', snapshot: 'Who holds the memory at {at}', snapshotDoc: 'Blocks that live at that moment, the largest first; the rest is one row', firstDoc: 'held at the first moment', secondDoc: 'held at the second moment', changeDoc: 'second less first',
+    noBlocks: 'this pool has totals only, or nothing is allocated then',
+    memory_operators: 'By operator', memory_peak: 'Peak by operator and module', memory_steps: 'By step', memory_leaks: 'Suspected leaks', memory: 'Pools',
+  },
   ranks: { heat: 'Steps of all ranks', heatHint: 'Length of each step without communication: what a rank needs by itself. Click a cell to choose its rank.', comparison: 'Ranks beside each other' },
   steps: {
     graph: 'Stages of a step', graphDoc: 'Start and finish of each stage and of the collectives, stream by stream; the average of the complete steps or the chosen one. Click a stage to see it in the timeline.',
@@ -89,5 +99,14 @@ export default {
     fpStart: 'Forward begins with', bpEnd: 'Backward ends with', points: 'Times are', from: { file: 'those of the input', device: 'of the device work that these operators launched', host: 'of the operators on the host' },
     howToSet: 'Other operators: set PROFILING_FP_START and PROFILING_BP_END before starting stepscope (names as in the timeline).',
     step_trace: 'Stages', step_times: 'Device time', step_categories: 'By category', step_reduces: 'Collectives',
+  },
+  calculation: {
+    answer: 'The model reaches {mfu} of what {device} can compute.', answerNoPeak: 'The model computes {rate}; the peak of this device is not known.', theDevice: 'the device', counted: 'Counted from {source}, which cover {share} of the computing time.', source: { shape: 'the shapes of operators', counter: 'counters of the device', file: 'files of the profiler', none: 'nothing' },
+    model: 'Model', mfu: 'MFU', mfuDoc: 'Matrix FLOPs of the steps over what the device could compute in that time', busy_utilisation: 'while computing', busy_utilisationDoc: 'The same over the device time of these operators: the difference is what idle time and other kernels cost',
+    flops_per_step: 'a step', flops_per_stepDoc: 'FLOPs of a step; a multiplication with addition is two', total: 'in the recording', flops: 'Operators', flops_per_second: 'rate', flops_per_secondDoc: 'FLOPs over the length of the recording', peak: 'peak', peakDoc: 'Dense peak rate of the device for the data type that is used most',
+    matrix_time_share: 'time in matrix work', matrix_time_shareDoc: 'Device time that tensor cores or cubes could work on', low_precision_share: 'in 16 bits or less', low_precision_shareDoc: 'FLOPs with 16 bits or fewer', covered: 'of the time is counted', coveredDoc: 'Share of the device time in computing and copies that has a number',
+    roofline: 'Roofline', rooflineDoc: 'Each point is an operator with its shapes: to the right more computation for each byte, upwards faster, larger with more time. Dashed: what the device can do; far below it is room to gain.', intensityAxis: 'intensity, FLOP for each byte', intensity: 'intensity', rate: 'rate', ofRoof: 'of the roof', time: 'time', reached: '{share} of the roof, weighted by time', noRoof: 'no peak rate is known for this device, so there is no roof', noBytes: 'no operator has both FLOPs and bytes: record shapes', bound: { compute: 'bound by computing', memory: 'bound by memory', unknown: 'operators' },
+    flow: 'FLOPs in the tree of scopes', flowDoc: 'Where in the model the FLOPs are; a click on a scope goes into it', levels: 'Levels', more: 'more',
+    flops_scopes: 'Scopes', flops_steps: 'Steps', flops_summary: 'Model',
   },
 }

@@ -80,7 +80,17 @@ export default {
     graph: '算子与队列', graphDoc: '每个算子把数据放入其队列；百分比是队列的平均占用。慢的算子前面队列满、后面队列空。点击查看队列。',
     queue: '队列', queueOf: '{stage} 之后的队列', usage: '利用率', capacity: '容量', size: '长度', time: '时间', workers: '{n} 个线程', noQueue: '无队列', noSamples: '没有记录这个队列的长度', training: '训练', trainingTakes: '训练从这个队列取数据。', advice: '建议',
   },
-  memory: { curve: '随时间变化', allocated: '已分配', reserved: '已预留', peak: '峰值由谁占用', owners: '峰值时最大的内存块', operators: '按算子', leaks: '疑似泄漏' },
+  memory: {
+    answer: '{pool} 峰值需要 {peak}。', answerShare: '占 {capacity} 的 {share}。', answerLeak: '每步增长 {growth}。',
+    curve: '随时间变化', curveDoc: '每次分配和释放之后一个内存池的大小；抽稀时不丢峰值，放大后显示全部。点击某一时刻查看由谁占用。', time: '时间', order: '次序', pool: '内存池',
+    allocated: '已分配', reserved: '已预留', available: '可用', change: '变化', static: '静态', staticDoc: '第一个事件之前已分配的内存', capacity: '容量', capacityDoc: '设备的内存', used: '已用 {share}',
+    peakOf: '峰值', peakOfDoc: '同一时刻分配的最大值', reservedPeak: '最大预留', reservedPeakDoc: '分配器向设备申请的最大值', fragmentation: '峰值时预留而未用', fragmentationDoc: '峰值时预留减已分配', allocations: '分配次数', allocationsDoc: '记录中的分配次数', growth: '每步增长', growthDoc: '完整步结束时之间的变化',
+    fp: '前向 {n}', bp: '反向 {n}', fp_start: '前向开始', bp_end: '反向结束',
+    pickFirst: '点击曲线上的某一时刻，查看当时由谁占用内存。', pickSecond: '点击第二个时刻，查看变化。', compareTwo: '比较两个时刻', compareDoc: '先选一个时刻，按此按钮，再选另一个', compare: '两个时刻之间', difference: '相差 {change}', backToPeak: '回到峰值',
+    atPeak: '峰值由谁占用', snapshot: '{at} 时由谁占用', snapshotDoc: '当时存活的内存块，最大的在前；其余合为一行', firstDoc: '第一个时刻占用', secondDoc: '第二个时刻占用', changeDoc: '第二个减第一个',
+    noBlocks: '这个内存池只有总量，或当时没有分配',
+    memory_operators: '按算子', memory_peak: '峰值按算子和模块', memory_steps: '按步', memory_leaks: '疑似泄漏', memory: '内存池',
+  },
   ranks: { heat: '所有卡的各步', heatHint: '每步去掉通信后的时长，即一张卡自身所需的时间。点击单元格选择该卡。', comparison: '各卡对比' },
   steps: {
     graph: '一步的阶段', graphDoc: '各阶段以及各流集合通信的开始和结束；完整步的平均值或所选的步。点击阶段可在时间线中查看。',
@@ -89,5 +99,14 @@ export default {
     fpStart: '前向起始算子', bpEnd: '反向终止算子', points: '时间点取自', from: { file: '输入文件', device: '这些算子下发的设备任务', host: '主机上的算子' },
     howToSet: '如需指定其他算子：启动 stepscope 前设置 PROFILING_FP_START 和 PROFILING_BP_END（名称与时间线一致）。',
     step_trace: '阶段', step_times: '设备时间', step_categories: '按类别', step_reduces: '集合通信',
+  },
+  calculation: {
+    answer: '模型达到 {device} 算力的 {mfu}。', answerNoPeak: '模型的计算为 {rate}；此设备的峰值未知。', theDevice: '设备', counted: '由{source}得出，覆盖 {share} 的计算时间。', source: { shape: '算子形状', counter: '设备计数器', file: '采集器文件', none: '无' },
+    model: '模型', mfu: 'MFU', mfuDoc: '各步矩阵 FLOPs 与设备在这段时间内可完成的计算之比', busy_utilisation: '计算时', busy_utilisationDoc: '同上，但只算这些算子的设备时间：差值就是空闲和其他核函数的代价',
+    flops_per_step: '每步', flops_per_stepDoc: '一步的 FLOPs；乘加算两次', total: '整个记录', flops: '算子', flops_per_second: '速率', flops_per_secondDoc: 'FLOPs 除以记录时长', peak: '峰值', peakDoc: '设备在最常用数据类型上的稠密峰值',
+    matrix_time_share: '矩阵计算时间', matrix_time_shareDoc: '可用张量核或 Cube 的设备时间', low_precision_share: '16 位及以下', low_precision_shareDoc: '16 位或更低精度的 FLOPs', covered: '的时间有计数', coveredDoc: '计算和拷贝的设备时间中有数值的比例',
+    roofline: '屋顶线', rooflineDoc: '每个点是一个算子及其形状：越靠右每字节计算越多，越高越快，越大耗时越多。虚线是设备的能力；远低于它说明有余地。', intensityAxis: '计算强度（FLOP/字节）', intensity: '计算强度', rate: '速率', ofRoof: '屋顶占比', time: '时间', reached: '按时间加权达到屋顶的 {share}', noRoof: '此设备的峰值未知，因此没有屋顶线', noBytes: '没有同时具有 FLOPs 和字节数的算子：请记录形状', bound: { compute: '受限于计算', memory: '受限于内存', unknown: '算子' },
+    flow: '各层 scope 的 FLOPs', flowDoc: 'FLOPs 在模型中的分布；点击 scope 可进入', levels: '层数', more: '项',
+    flops_scopes: 'Scope', flops_steps: '按步', flops_summary: '模型',
   },
 }
