@@ -92,6 +92,14 @@ export interface TableQuery {
   sort?: string
   offset?: number
   limit?: number
+  // of tables that have them (docs/api.md)
+  first_step?: number
+  last_step?: number
+  from?: string
+  to?: string
+  at?: string
+  device_kind?: string
+  component?: string
 }
 
 export interface Track {

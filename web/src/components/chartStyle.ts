@@ -17,7 +17,7 @@ export function baseOption() {
   const text = colour('text')
   const muted = colour('muted')
   return {
-    textStyle: { color: text, fontFamily: 'inherit', fontSize: 12 },
+    textStyle: { color: text, fontFamily: getComputedStyle(document.body).fontFamily, fontSize: 12 },
     grid: { left: 72, right: 24, top: 32, bottom: 40, containLabel: false },
     tooltip: {
       trigger: 'axis', confine: true, backgroundColor: colour('card'), borderColor: colour('border'),
@@ -39,6 +39,11 @@ export function axis(name: string, extra: object = {}) {
 // An axis of values with the unit that the server names.
 export function valueAxis(unit: string, extra: object = {}) {
   return axis('', { type: 'value', axisLabel: { color: colour('muted'), hideOverlap: true, formatter: (value: number) => byUnit(value, unit) }, ...extra })
+}
+
+// A distance of ticks that reads well in binary units: 1, 2, 4 ... of them.
+export function binaryStep(most: number): number {
+  return most > 0 ? 2 ** Math.ceil(Math.log2(most / 6)) : 1
 }
 
 export const hues = ['computing', 'memory', 'data', 'comm', 'ai-cpu', 'host', 'interval', 'comm-overlapped'] as const
