@@ -76,16 +76,22 @@ def record_program(cli: pathlib.Path, tmp_path: pathlib.Path) -> Callable[..., s
 
 
 @pytest.fixture(scope="session")
-def examples() -> Callable[[str, str], list[str]]:
-    """The Python programs under a heading of a page of docs/, as they are written."""
+def blocks() -> Callable[[str, str, str], list[str]]:
+    """What stands under a heading of a page of docs/ in a language, as it is written."""
 
-    def find(page: str, heading: str) -> list[str]:
+    def find(page: str, heading: str, language: str) -> list[str]:
         text = (REPOSITORY / "docs" / page).read_text()
         section = re.search(rf"^## {re.escape(heading)}$(.*?)(?=^## |\Z)", text, re.M | re.S)
         assert section is not None, f"{page} has no heading {heading!r}"
-        return re.findall(r"^```python\n(.*?)^```", section[1], re.M | re.S)
+        return re.findall(rf"^```{language}\n(.*?)^```", section[1], re.M | re.S)
 
     return find
+
+
+@pytest.fixture(scope="session")
+def examples(blocks: Callable[[str, str, str], list[str]]) -> Callable[[str, str], list[str]]:
+    """The Python programs under a heading of a page of docs/."""
+    return lambda page, heading: blocks(page, heading, "python")
 
 
 @pytest.fixture(scope="session")

@@ -142,7 +142,8 @@ class Session:
 
     def stop_at_exit(self) -> None:
         """What the end of the program does to a profiler that nobody stopped."""
-        logger.warning("a %s is still recording at the end of the program: stopped", self._name)
+        if self._recorder.window:
+            logger.warning("a %s is still recording at the end of the program: stopped", self._name)
         self.stop()
 
     @property
