@@ -259,3 +259,8 @@ def test_a_rank_that_is_killed_is_not_waited_for(job: Callable[[int], Job]) -> N
     threading.Timer(0.3, one.ranks[1].kill).start()
     done = json.loads(one.capture("--next", "200", "--wait", "--json", expect=1).stdout)
     assert [rank["state"] for rank in done["ranks"]] == ["finished", "gone"]
+
+
+def test_the_loop_of_the_page(captured: Callable[[str], list[int]]) -> None:
+    steps = captured("A loop")
+    assert steps == [steps[0], steps[0] + 1, steps[0] + 2]
