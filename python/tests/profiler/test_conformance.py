@@ -30,10 +30,6 @@ NEEDS_MINDSPORE = {
         "pipeline_files = 0, wanted ['>=', 1]",
     },
 }
-# Both spellings of `warmup` keep working here.
-ON_PURPOSE = {
-    "schedule.bad_values": {"warm_up= (old spelling): exc None, expected 'TypeError'"},
-}
 
 
 def differences(output: str) -> dict[str, list[str]]:
@@ -63,7 +59,7 @@ def test_table(shared_data: pathlib.Path, tmp_path: pathlib.Path) -> None:
     assert counted and int(counted[1]) == 150, ended.stdout + ended.stderr
     unexpected = {}
     for scenario, lines in differences(ended.stdout).items():
-        known = NEEDS_MINDSPORE.get(scenario, set()) | ON_PURPOSE.get(scenario, set())
+        known = NEEDS_MINDSPORE.get(scenario, set())
         rest = [line for line in lines if line not in known]
         if not ANALYSES:
             rest = [line for line in rest if not NEEDS_ANALYSIS.fullmatch(line)]
