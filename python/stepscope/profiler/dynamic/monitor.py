@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import atexit
 import logging
+import math
 import os
 import sys
+import time
 import weakref
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepscope.profiler._log import Once, guarded, logger
 from stepscope.profiler.dynamic.arguments import (
@@ -29,7 +31,11 @@ from stepscope.profiler.ranks import find_place
 from stepscope.profiler.run_directory import make_folder
 from stepscope.profiler.session import who_records
 
+if TYPE_CHECKING:
+    from stepscope.profiler.dynamic.control import Control
+
 _NEVER = sys.maxsize
+_LISTEN_AGAIN = 10.0
 
 
 class DynamicProfilerMonitor:
@@ -99,6 +105,8 @@ class DynamicProfilerMonitor:
 
         self._registration: Registration | None = None
         self._helper: Helper | None = None
+        self._control: Control | None = None
+        self._control_at = 0.0
         self._begin()
         _monitors.add(self)
 
@@ -185,6 +193,8 @@ class DynamicProfilerMonitor:
             if helper:
                 self._telling.state = "ended"
                 helper.close()
+                if self._control:
+                    self._control.close()
                 self._telling.write(self._step)
             if self._registration:
                 self._registration.remove()
@@ -359,7 +369,22 @@ class DynamicProfilerMonitor:
         if helper:
             self._telling.poll_interval = 0 if helper.watch.by_events else self._poll_interval
         self._telling.look(self._step)
+        self._listen()
         return self._file.again or min(self._poll_interval, self._telling.interval)
+
+    def _listen(self) -> None:
+        """Where the environment wants a control socket; the rank that has it may have ended."""
+        address, now = os.environ.get("STEPSCOPE_CONTROL"), time.monotonic()
+        if not address or self._control or now < self._control_at:
+            return
+        self._control_at = now + _LISTEN_AGAIN
+        from stepscope.profiler.dynamic.control import open_control  # ssl and more: not for all
+
+        try:
+            self._control = open_control(address, self._file.path)
+        except (OSError, ValueError) as error:
+            self._control_at = math.inf
+            self._say(logging.ERROR, f"there is no control socket: {error}")
 
     def _take(self) -> None:
         found = self._file.look()
@@ -377,8 +402,11 @@ class DynamicProfilerMonitor:
     def after_fork(self) -> None:
         """In the child: it watches only if it trains, which its next step shows."""
         helper, self._helper = self._helper, None
+        control, self._control = self._control, None
         if helper:
             helper.forget()
+        if control:
+            control.forget()
         self._pid = os.getpid()
         self._registration = None
         self._window = self._armed = None
