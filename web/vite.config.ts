@@ -13,5 +13,5 @@ export default defineConfig({
       output: { manualChunks: { vue: ['vue', 'vue-router', 'vue-i18n'] } },
     },
   },
-  server: { proxy: { '/api': 'http://127.0.0.1:8080' } },
+  server: { proxy: { '/api': process.env.STEPSCOPE_SERVER ?? 'http://127.0.0.1:8080' } },
 })

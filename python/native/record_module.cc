@@ -17,6 +17,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
+#include "python/native/python_stacks.h"
 #include "python/native/stack_sampler.h"
 #include "stepscope/record.h"
 
@@ -93,6 +94,23 @@ stepscope_options chosen_in(const nb::dict& options) {
   return chosen;
 }
 
+stepscope_watch_options watch_rules_in(const nb::dict& rules) {
+  stepscope_watch_options chosen{};
+  chosen.size = sizeof chosen;
+  chosen.keep_ms = number_in(rules, "keep_seconds", 1000);
+  chosen.keep_mb = number_in(rules, "keep_mb");
+  chosen.capture_steps = number_in(rules, "capture_steps");
+  chosen.capture_ms = number_in(rules, "capture_seconds", 1000);
+  if (rules.contains("slow_factor")) nb::try_cast(rules["slow_factor"], chosen.slow_factor);
+  chosen.slow_steps = number_in(rules, "slow_steps");
+  chosen.no_progress_ms = number_in(rules, "no_progress_s", 1000);
+  chosen.signals = number_in(rules, "signals");
+  chosen.most_captures = number_in(rules, "at_most");
+  chosen.within_s = number_in(rules, "per_seconds");
+  chosen.stacks = write_python_stacks;
+  return chosen;
+}
+
 // One recording into one folder, or a part of the one that runs. After the constructor nothing
 // raises.
 class Recording {
@@ -121,6 +139,24 @@ class Recording {
     joined->begin(options);
     joined->begin_npu(chosen_in(options));
     return joined;
+  }
+
+  // Keeps the last seconds, and writes what happens into folders of `output`.
+  static std::unique_ptr<Recording> watch(const std::string& output, const std::string& rules_json,
+                                          const std::string& options_json) {
+    const nb::dict options = parsed(options_json);
+    const stepscope_options chosen = chosen_in(options);
+    const stepscope_watch_options rules = watch_rules_in(parsed(rules_json));
+    int failed = 0;
+    {
+      const nb::gil_scoped_release release;
+      failed = stepscope_watch(output.c_str(), &rules, &chosen);
+    }
+    if (failed != 0) throw std::runtime_error(stepscope_last_error());
+    std::unique_ptr<Recording> watching(new Recording);
+    watching->active_ = true;
+    watching->begin(options);
+    return watching;
   }
 
   ~Recording() { stop(); }
@@ -276,6 +312,7 @@ NB_MODULE(_record, module) {
   nb::class_<Recording>(module, "Recording")
       .def(nb::init<const std::string&, const std::string&>(), "folder"_a, "options"_a = "{}")
       .def_static("join", &Recording::join, "options"_a = "{}")
+      .def_static("watch", &Recording::watch, "output"_a, "rules"_a, "options"_a = "{}")
       .def("stop", &Recording::stop)
       .def("problems", &Recording::problems)
       .def("add_metadata", &Recording::add_metadata, "key"_a, "json_value"_a)
@@ -300,6 +337,20 @@ NB_MODULE(_record, module) {
       },
       "options"_a = "{}");
   module.def("unprepare", &stepscope_unprepare);
+  module.def(
+      "trigger",
+      [](const std::string& kind, const std::string& what) {
+        return stepscope_trigger(kind.c_str(), what.c_str()) == 0;
+      },
+      "kind"_a, "what"_a);
+  module.def("captures", [] { return std::string(stepscope_captures()); });
+  module.def(
+      "prepare_python_stacks",
+      [](const nb::object& dump, int signal, int file) {
+        prepare_python_stacks(dump.ptr(), signal, file);
+      },
+      "dump"_a, "signal"_a, "file"_a);
+  module.def("forget_python_stacks", &forget_python_stacks);
   module.def("outer_folder", [] { return std::string(stepscope_outer_folder()); });
   module.def("flush", [] {
     const nb::gil_scoped_release release;

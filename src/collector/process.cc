@@ -108,6 +108,17 @@ std::vector<std::string> Process::problems() {
   return recorder_ == nullptr ? std::vector<std::string>() : recorder_->problems();
 }
 
+std::string Process::captures_json() {
+  const std::lock_guard moment(recorder_mutex_);
+  Watch* const watch = recorder_ == nullptr ? nullptr : recorder_->watch();
+  return watch == nullptr ? "[]" : watch->captures_json();
+}
+
+bool Process::trigger(TriggerCause cause) {
+  const std::lock_guard moment(recorder_mutex_);
+  return recorder_ != nullptr && recorder_->trigger(std::move(cause));
+}
+
 Status Process::add_source(std::unique_ptr<Source> source) {
   const std::lock_guard lock(mutex_);
   if (recorder_ != nullptr) return recorder_->add_source(std::move(source));

@@ -38,9 +38,13 @@ class Process {
   std::string outer_folder();
   // False when nothing records or the writer needs longer.
   bool flush_within(std::chrono::nanoseconds most);
-  // These two do not wait for a start or stop in progress.
+  // These do not wait for a start or stop in progress.
   void add_note(std::string_view name, std::string_view json);
   std::vector<std::string> problems();
+  // What a watch has captured; "[]" without one.
+  std::string captures_json();
+  // False when nothing is watched.
+  bool trigger(TriggerCause cause);
   // To the recording that runs; an error when none does.
   Status add_source(std::unique_ptr<Source> source);
   WriterBell& bell() { return bell_; }

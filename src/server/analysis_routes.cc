@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/json_text.h"
+#include "server/asked_table.h"
 #include "server/http_reply.h"
 #include "server/request_values.h"
 #include "server/routes.h"
@@ -102,8 +103,9 @@ struct AppendValue {
 
 Status send_table(OpenRun& run, const httplib::Request& request, httplib::Response& response) {
   const std::string name = request.matches[2];
-  const auto table = run.analyses().table(name);
-  if (!table) return table.error();
+  const auto asked = asked_table(run.analyses(), name, request);
+  if (!asked) return asked.error();
+  const ResultTable* table = &asked->table;
   if (request.get_param_value("format") == "csv") {
     std::string csv;
     append_csv(csv, *table);

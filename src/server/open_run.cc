@@ -1,7 +1,9 @@
 #include "server/open_run.h"
 
+#include <cstdlib>
 #include <utility>
 
+#include "analyses/common/rank_rows.h"
 #include "server/slice_colour.h"
 
 namespace stepscope {
@@ -10,11 +12,41 @@ namespace {
 constexpr uint8_t kUnknown = 255;
 constexpr uint64_t kQueryMemory = 512ull << 20;
 
+// The same variables as for `stepscope report`.
+AnalysisOptions options_of_environment() {
+  const auto text = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  AnalysisOptions options;
+  options.fp_start = text("PROFILING_FP_START");
+  options.bp_end = text("PROFILING_BP_END");
+  return options;
+}
+
 }  // namespace
 
 OpenRun::OpenRun(std::shared_ptr<StoreReader> store)
-    : store_(std::move(store)), analyses_(store_, {}), colours_(store_->string_count()) {
+    : store_(std::move(store)),
+      analyses_(store_, options_of_environment()),
+      colours_(store_->string_count()) {
   for (auto& colour : colours_) colour.store(kUnknown, std::memory_order_relaxed);
+  int64_t first = kNull;
+  for (size_t rank = 0; rank < store_->rank_count(); ++rank) {
+    const int64_t ns = number_at(*store_, Table::kRanks, "first_ns", rank);
+    if (ns != kNull && (first == kNull || ns < first)) first = ns;
+  }
+  if (first != kNull) origin_ns_ = first;
+}
+
+const LaneSegments& OpenRun::lane_segments() {
+  std::call_once(lanes_made_, [&] { lanes_ = std::make_unique<LaneSegments>(analyses_); });
+  return *lanes_;
+}
+
+const std::vector<NamedCurve>& OpenRun::curves() {
+  std::call_once(curves_made_, [&] { curves_ = run_curves(*store_); });
+  return curves_;
 }
 
 Result<std::shared_ptr<OpenRun>> OpenRun::open(const std::string& store_path) {
@@ -46,7 +78,8 @@ uint8_t OpenRun::colour(int64_t category, int64_t name) {
   auto& known = colours_[static_cast<size_t>(name)];
   uint8_t colour = known.load(std::memory_order_relaxed);
   if (colour == kUnknown) {
-    colour = static_cast<uint8_t>(slice_colour(store_->string(category), store_->string(name)));
+    const std::string_view text = store_->string(name);
+    colour = shaded(slice_colour(store_->string(category), text), text);
     known.store(colour, std::memory_order_relaxed);
   }
   return colour;

@@ -13,6 +13,8 @@
 #include "analyses/run_analyses.h"
 #include "base/result.h"
 #include "query/database.h"
+#include "server/curves.h"
+#include "server/lane_segments.h"
 #include "store/store_reader.h"
 
 namespace stepscope {
@@ -29,8 +31,14 @@ class OpenRun {
   // when there is no such row.
   size_t rank_of_row(Table table, uint64_t row) const;
 
-  // What the colour of a slice means (SliceColour), decided once for each name.
+  // Colour and shade of a slice (see slice_colour.h), decided once for each name.
   uint8_t colour(int64_t category, int64_t name);
+
+  // The run's earliest time: the timeline counts from it.
+  int64_t origin_ns() const { return origin_ns_; }
+  // What the timeline has besides tracks, made when it is first asked for.
+  const LaneSegments& lane_segments();
+  const std::vector<NamedCurve>& curves();
 
  private:
   explicit OpenRun(std::shared_ptr<StoreReader> store);
@@ -39,6 +47,11 @@ class OpenRun {
   RunAnalyses analyses_;
   std::mutex database_mutex_;
   std::unique_ptr<Database> database_;
+  int64_t origin_ns_ = 0;
+  std::once_flag lanes_made_;
+  std::unique_ptr<LaneSegments> lanes_;
+  std::once_flag curves_made_;
+  std::vector<NamedCurve> curves_;
   std::vector<std::atomic<uint8_t>> colours_;  // by string id of the name; kUnknown: not yet
 };
 

@@ -45,4 +45,10 @@ SliceColour slice_colour(std::string_view category, std::string_view name) {
   return SliceColour::kOther;
 }
 
+uint8_t shaded(SliceColour colour, std::string_view name) {
+  uint32_t hash = 2166136261u;  // FNV-1a
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return static_cast<uint8_t>(static_cast<uint32_t>(colour) | ((hash >> 13) % 8) << 4);
+}
+
 }  // namespace stepscope

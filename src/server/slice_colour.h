@@ -20,10 +20,16 @@ enum class SliceColour : uint8_t {
   kStep = 9,
   kSync = 10,
   kFree = 11,
+  kCommunicationMerged = 12,  // whether something is computed meanwhile or not
+  kScope = 13,
 };
 
 // By the source's category word and the slice's name.
 SliceColour slice_colour(std::string_view category, std::string_view name);
+
+// The colour in the low four bits, above them one of eight shades that depends on the name alone:
+// the same name looks the same in every lane and run.
+uint8_t shaded(SliceColour colour, std::string_view name);
 
 }  // namespace stepscope
 

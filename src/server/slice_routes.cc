@@ -1,7 +1,7 @@
-// GET runs/ID/slices/N                         everything about one slice
-// GET runs/ID/timeline/range?from=&to=&tracks=  what happens between two times, by name
+// GET runs/ID/slices/N    everything about one slice
 #include <algorithm>
-#include <map>
+#include <set>
+#include <utility>
 
 #include "analyses/common/rank_rows.h"
 #include "base/json_text.h"
@@ -12,7 +12,6 @@
 namespace stepscope {
 namespace {
 
-constexpr size_t kMostTracks = 4000;
 constexpr size_t kMostArrows = 64;
 
 std::string cell_json(const StoreReader& store, const Column& column, int64_t value) {
@@ -61,128 +60,178 @@ std::string typed_row_json(const StoreReader& store, Table table, size_t rank, u
   return found == UINT64_MAX ? "null" : row_json(store, table, rank, found);
 }
 
+// A slice where the timeline draws it.
+std::string place_json(OpenRun& run, size_t rank, uint64_t row) {
+  const StoreReader& store = run.store();
+  const auto number = [&](std::string_view column) {
+    return store.column(Table::kSlices, column, rank).at(row);
+  };
+  const auto lanes = store.lanes(rank);
+  // Lanes are sorted by track and depth like the slices, so by their first rows.
+  const auto after =
+      std::upper_bound(lanes.begin(), lanes.end(), row,
+                       [](uint64_t at, const Lane& lane) { return at < lane.first_row; });
+  const int64_t track = after == lanes.begin() ? 0 : static_cast<int64_t>((after - 1)->track);
+  return JsonObject()
+      .add("slice", static_cast<int64_t>(store.row_base(Table::kSlices, rank) + row))
+      .add("track", static_cast<int64_t>(store.row_base(Table::kTracks, rank)) + track)
+      .add("depth", number("depth"))
+      .add("start", number("ts") - run.origin_ns())
+      .add("dur", std::max<int64_t>(number("dur"), 0))
+      .add("name", store.string(number("name")))
+      .text();
+}
+
+// Arrows from and to a slice: those of the source, and from a call or operator to the device work
+// that it started where the source has none. Reads the columns of flows and kernels once.
+class Arrows {
+ public:
+  Arrows(OpenRun& run, size_t rank, uint64_t row) : run_(run), rank_(rank), row_(row) {}
+
+  std::string json() {
+    each_pair(Table::kFlows, "from_slice", "to_slice",
+              [&](int64_t from, int64_t to, uint64_t place) {
+                const ColumnView& kinds = run_.store().column(Table::kFlows, "kind", rank_);
+                add(from, to, run_.store().string(kinds.at(place)));
+              });
+    each_pair(Table::kKernels, "launch", "id",
+              [&](int64_t from, int64_t to, uint64_t) { add(from, to, "launch"); });
+    each_pair(Table::kKernels, "op", "id",
+              [&](int64_t from, int64_t to, uint64_t) { add(from, to, "operator"); });
+    return "[" + json_ + "]";
+  }
+
+ private:
+  template <class Use>
+  void each_pair(Table table, std::string_view from_column, std::string_view to_column, Use&& use) {
+    const ColumnView& from = run_.store().column(table, from_column, rank_);
+    const ColumnView& to = run_.store().column(table, to_column, rank_);
+    std::vector<int64_t> froms(kBlockRows);
+    std::vector<int64_t> tos(kBlockRows);
+    const auto wanted = static_cast<int64_t>(row_);
+    for (size_t block = 0; block < from.block_count() && arrows_ < kMostArrows; ++block) {
+      const size_t rows = std::min(from.decode(block, froms.data()), to.decode(block, tos.data()));
+      for (size_t i = 0; i < rows; ++i) {
+        if (froms[i] == wanted || tos[i] == wanted) use(froms[i], tos[i], block * kBlockRows + i);
+      }
+    }
+  }
+
+  void add(int64_t from, int64_t to, std::string_view kind) {
+    const auto rows = static_cast<int64_t>(run_.store().rows(Table::kSlices, rank_));
+    if (from < 0 || to < 0 || from >= rows || to >= rows || from == to) return;
+    if (arrows_ == kMostArrows || !seen_.emplace(from, to).second) return;
+    json_ += arrows_++ == 0 ? "{\"kind\":" : ",{\"kind\":";
+    append_json_text(json_, kind);
+    json_ += ",\"from\":" + place_json(run_, rank_, static_cast<uint64_t>(from)) +
+             ",\"to\":" + place_json(run_, rank_, static_cast<uint64_t>(to)) + "}";
+  }
+
+  OpenRun& run_;
+  const size_t rank_;
+  const uint64_t row_;
+  std::set<std::pair<int64_t, int64_t>> seen_;
+  size_t arrows_ = 0;
+  std::string json_;
+};
+
+// The slices it lies in, innermost first.
+std::string parents_json(OpenRun& run, size_t rank, uint64_t row) {
+  const ColumnView& parents = run.store().column(Table::kSlices, "parent", rank);
+  std::string json = "[";
+  int64_t at = parents.at(row);
+  for (int depth = 0;
+       at != kNull && at >= 0 && depth < 200 && static_cast<uint64_t>(at) < parents.rows();
+       ++depth) {
+    json += (depth == 0 ? "" : ",") + place_json(run, rank, static_cast<uint64_t>(at));
+    at = parents.at(static_cast<uint64_t>(at));
+  }
+  return json + "]";
+}
+
+// Its length without the slices that lie directly in it; the neighbours on its row.
+struct Surroundings {
+  int64_t self_ns = 0;
+  int64_t previous = kNull;
+  int64_t next = kNull;
+};
+Surroundings look_around(const StoreReader& store, size_t rank, uint64_t row) {
+  const ColumnView& starts = store.column(Table::kSlices, "ts", rank);
+  const ColumnView& durations = store.column(Table::kSlices, "dur", rank);
+  const ColumnView& parents = store.column(Table::kSlices, "parent", rank);
+  const auto lanes = store.lanes(rank);
+  const auto after =
+      std::upper_bound(lanes.begin(), lanes.end(), row,
+                       [](uint64_t at, const Lane& lane) { return at < lane.first_row; });
+  Surroundings found;
+  found.self_ns = std::max<int64_t>(durations.at(row), 0);
+  if (after == lanes.begin()) return found;
+  const Lane& own = *(after - 1);
+  if (row > own.first_row) found.previous = static_cast<int64_t>(row - 1);
+  if (row + 1 < own.first_row + own.rows) found.next = static_cast<int64_t>(row + 1);
+  const int64_t start_ns = starts.at(row);
+  const int64_t end_ns = start_ns + found.self_ns;
+  // What lies in it is on a deeper row of the same track, often the next.
+  for (auto lane = after; lane != lanes.end() && lane->track == own.track; ++lane) {
+    uint64_t low = lane->first_row;
+    uint64_t high = lane->first_row + lane->rows;
+    while (low < high) {
+      const uint64_t middle = low + (high - low) / 2;
+      if (starts.at(middle) < start_ns) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    for (; low < lane->first_row + lane->rows && starts.at(low) < end_ns; ++low) {
+      if (parents.at(low) == static_cast<int64_t>(row))
+        found.self_ns -= std::max<int64_t>(durations.at(low), 0);
+    }
+  }
+  found.self_ns = std::max<int64_t>(found.self_ns, 0);
+  return found;
+}
+
+std::string args_json(const StoreReader& store, size_t rank, uint64_t row) {
+  auto args = store.args(rank, row);
+  std::string json;
+  if (!args) {
+    json = "null,\"args_error\":";
+    append_json_text(json, args.error().message());
+  } else if (args->empty()) {
+    json = "null";
+  } else if (is_json(*args)) {
+    json = *args;
+  } else {
+    append_json_text(json, *args);
+  }
+  return json;
+}
+
 Status send_slice(OpenRun& run, const httplib::Request& request, httplib::Response& response) {
   const StoreReader& store = run.store();
   const uint64_t slice = std::strtoull(request.matches[2].str().c_str(), nullptr, 10);
   const size_t rank = run.rank_of_row(Table::kSlices, slice);
   if (rank == store.rank_count())
     return Error{ErrorCode::kNotFound, "no such slice", std::to_string(slice), "", ""};
-  const uint64_t row = slice - store.row_base(Table::kSlices, rank);
+  const uint64_t base = store.row_base(Table::kSlices, rank);
+  const uint64_t row = slice - base;
+  const Surroundings around = look_around(store, rank, row);
+  const auto neighbour = [&](int64_t at) {
+    return at == kNull ? std::string("null") : std::to_string(static_cast<int64_t>(base) + at);
+  };
   std::string json = "{\"slice\":" + row_json(store, Table::kSlices, rank, row);
+  json += ",\"place\":" + place_json(run, rank, row);
+  json += ",\"self_ns\":" + std::to_string(around.self_ns);
+  json += ",\"previous\":" + neighbour(around.previous);
+  json += ",\"next\":" + neighbour(around.next);
   json += ",\"kernel\":" + typed_row_json(store, Table::kKernels, rank, slice);
   json += ",\"op\":" + typed_row_json(store, Table::kOps, rank, slice);
   json += ",\"communication\":" + typed_row_json(store, Table::kCommunications, rank, slice);
-
-  // The slices it lies in, innermost first.
-  json += ",\"parents\":[";
-  const ColumnView& parents = store.column(Table::kSlices, "parent", rank);
-  const ColumnView& names = store.column(Table::kSlices, "name", rank);
-  int64_t at = parents.at(row);
-  for (int depth = 0; at != kNull && depth < 200 && static_cast<uint64_t>(at) < parents.rows();
-       ++depth) {
-    json += (depth == 0 ? "" : ",") +
-            JsonObject()
-                .add("slice", at + static_cast<int64_t>(store.row_base(Table::kSlices, rank)))
-                .add("name", store.string(names.at(static_cast<uint64_t>(at))))
-                .text();
-    at = parents.at(static_cast<uint64_t>(at));
-  }
-  json += "],\"flows\":[";
-  size_t arrows = 0;
-  for_each_row<3>(
-      store, Table::kFlows, rank, {"from_slice", "to_slice", "kind"}, [&](const auto& values) {
-        const auto [from, to, kind] = values;
-        if (static_cast<uint64_t>(from) != slice && static_cast<uint64_t>(to) != slice) return;
-        if (++arrows > kMostArrows) return;
-        json += (arrows == 1 ? "" : ",") +
-                JsonObject().add("from", from).add("to", to).add("kind", store.string(kind)).text();
-      });
-  json += "],\"args\":";
-  auto args = store.args(rank, row);
-  if (!args) {
-    json += "null,\"args_error\":";
-    append_json_text(json, args.error().message());
-  } else if (args->empty()) {
-    json += "null";
-  } else if (is_json(*args)) {
-    json += *args;
-  } else {
-    append_json_text(json, *args);
-  }
+  json += ",\"parents\":" + parents_json(run, rank, row);
+  json += ",\"arrows\":" + Arrows(run, rank, row).json();
+  json += ",\"args\":" + args_json(store, rank, row);
   reply_json(response, json + "}");
-  return {};
-}
-
-Status send_range(OpenRun& run, const httplib::Request& request, httplib::Response& response) {
-  const StoreReader& store = run.store();
-  constexpr int64_t kFar = std::numeric_limits<int64_t>::max() / 4;
-  const auto from = integer_value(request, "from", 0, -kFar, kFar);
-  if (!from) return from.error();
-  const auto to = integer_value(request, "to", kFar, -kFar, kFar);
-  if (!to) return to.error();
-  auto tracks = number_list(request, "tracks", kMostTracks);
-  if (!tracks) return tracks.error();
-
-  int64_t origin = kNull;
-  for (size_t rank = 0; rank < store.rank_count(); ++rank) {
-    const int64_t ns = number_at(store, Table::kRanks, "first_ns", rank);
-    if (ns != kNull && (origin == kNull || ns < origin)) origin = ns;
-  }
-  if (origin == kNull) origin = 0;
-  const int64_t start_ns = origin + *from;
-  const int64_t end_ns = origin + *to;
-  struct Total {
-    int64_t count = 0;
-    int64_t total_ns = 0;  // of what lies inside
-    int64_t max_ns = 0;
-  };
-  std::map<int64_t, Total> by_name;
-  for (const uint64_t track : *tracks) {
-    const size_t rank = run.rank_of_row(Table::kTracks, track);
-    if (rank == store.rank_count()) continue;
-    const uint64_t row = track - store.row_base(Table::kTracks, rank);
-    const ColumnView& ts = store.column(Table::kSlices, "ts", rank);
-    const ColumnView& dur = store.column(Table::kSlices, "dur", rank);
-    const ColumnView& names = store.column(Table::kSlices, "name", rank);
-    for (const Lane& lane : store.lanes(rank)) {
-      if (lane.track != row) continue;
-      // Slices of a lane are sorted and do not overlap: the first that ends after the start.
-      uint64_t low = lane.first_row;
-      uint64_t high = lane.first_row + lane.rows;
-      while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (ts.at(middle) + std::max<int64_t>(dur.at(middle), 0) <= start_ns) {
-          low = middle + 1;
-        } else {
-          high = middle;
-        }
-      }
-      for (uint64_t at = low; at < lane.first_row + lane.rows; ++at) {
-        const int64_t begin = ts.at(at);
-        if (begin >= end_ns) break;
-        const int64_t end = begin + std::max<int64_t>(dur.at(at), 0);
-        Total& total = by_name[names.at(at)];
-        ++total.count;
-        const int64_t inside = std::min(end, end_ns) - std::max(begin, start_ns);
-        total.total_ns += std::max<int64_t>(inside, 0);
-        total.max_ns = std::max(total.max_ns, end - begin);
-      }
-    }
-  }
-  std::vector<std::pair<int64_t, Total>> sorted(by_name.begin(), by_name.end());
-  std::sort(sorted.begin(), sorted.end(),
-            [](const auto& a, const auto& b) { return a.second.total_ns > b.second.total_ns; });
-  std::string json = "{\"rows\":[";
-  for (size_t i = 0; i < sorted.size() && i < 1000; ++i) {
-    const auto& [name, total] = sorted[i];
-    json += (i == 0 ? "" : ",") + JsonObject()
-                                      .add("name", store.string(name))
-                                      .add("count", total.count)
-                                      .add("total_ns", total.total_ns)
-                                      .add("max_ns", total.max_ns)
-                                      .text();
-  }
-  reply_json(response, json + "],\"names\":" + std::to_string(sorted.size()) + "}");
   return {};
 }
 
@@ -190,7 +239,6 @@ Status send_range(OpenRun& run, const httplib::Request& request, httplib::Respon
 
 void add_slice_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog) {
   http.Get(prefix + "/runs/([0-9a-f]{16})/slices/([0-9]{1,18})", on_run(catalog, send_slice));
-  http.Get(prefix + "/runs/([0-9a-f]{16})/timeline/range", on_run(catalog, send_range));
 }
 
 }  // namespace stepscope

@@ -1,7 +1,7 @@
-// GET runs/ID/timeline/tracks           lanes in the order they are drawn
+// GET runs/ID/timeline/tracks           tracks of the store
+// GET runs/ID/timeline/lanes            lanes that are computed, and how busy the tracks are
 // GET runs/ID/timeline/view?from=&to=&width=&tracks=1,2   what those tracks show, as typed arrays
 // GET runs/ID/timeline/names?ids=1,2    texts of name ids
-// GET runs/ID/timeline/search?q=        names that contain it, how often, and where first
 //
 // Times are ns after the run's first_ns, so that they fit a JavaScript number exactly.
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "analyses/common/rank_rows.h"
 #include "base/json_text.h"
 #include "server/http_reply.h"
+#include "server/lane_segments.h"
 #include "server/request_values.h"
 #include "server/routes.h"
 #include "store/viewport.h"
@@ -22,18 +23,9 @@ constexpr size_t kMostTracks = 400;
 constexpr size_t kMostNames = 20'000;
 constexpr int64_t kWidest = 16'384;
 
-int64_t origin_ns(const StoreReader& store) {
-  int64_t first = kNull;
-  for (size_t rank = 0; rank < store.rank_count(); ++rank) {
-    const int64_t ns = number_at(store, Table::kRanks, "first_ns", rank);
-    if (ns != kNull && (first == kNull || ns < first)) first = ns;
-  }
-  return first == kNull ? 0 : first;
-}
-
 Status send_tracks(OpenRun& run, const httplib::Request&, httplib::Response& response) {
   const StoreReader& store = run.store();
-  std::string json = "{\"origin_ns\":\"" + std::to_string(origin_ns(store)) + "\",\"tracks\":[";
+  std::string json = "{\"origin_ns\":\"" + std::to_string(run.origin_ns()) + "\",\"tracks\":[";
   bool first = true;
   for (size_t rank = 0; rank < store.rank_count(); ++rank) {
     const uint64_t base = store.row_base(Table::kTracks, rank);
@@ -60,6 +52,61 @@ Status send_tracks(OpenRun& run, const httplib::Request&, httplib::Response& res
       if (!first) json += ',';
       first = false;
       json += track.text();
+    }
+  }
+  reply_json(response, json + "]}");
+  return {};
+}
+
+// Time that the outermost slices of each track cover.
+std::vector<int64_t> busy_of_tracks(const StoreReader& store, size_t rank) {
+  std::vector<int64_t> busy(store.rows(Table::kTracks, rank));
+  const ColumnView& durations = store.column(Table::kSlices, "dur", rank);
+  std::vector<int64_t> values(kBlockRows);
+  for (const Lane& lane : store.lanes(rank)) {
+    if (lane.depth != 0 || lane.track >= busy.size()) continue;
+    const uint64_t end = lane.first_row + lane.rows;
+    for (uint64_t row = lane.first_row; row < end;) {
+      const size_t block = row / kBlockRows;
+      const size_t rows = durations.decode(block, values.data());
+      const uint64_t stop = std::min<uint64_t>(end, block * kBlockRows + rows);
+      if (stop <= row) break;
+      for (; row < stop; ++row)
+        busy[lane.track] += std::max<int64_t>(values[row - block * kBlockRows], 0);
+    }
+  }
+  return busy;
+}
+
+Status send_lanes(OpenRun& run, const httplib::Request&, httplib::Response& response) {
+  const LaneSegments& segments = run.lane_segments();
+  std::string json = "{\"lanes\":[";
+  bool first = true;
+  for (size_t i = 0; i < segments.lanes().size(); ++i) {
+    const ComputedLaneView& view = segments.lanes()[i];
+    if (view.rows.empty() || view.lane->segments.empty()) continue;
+    JsonObject lane;
+    lane.add("track", static_cast<int64_t>(kFirstComputedLane + i))
+        .add("position", static_cast<int64_t>(view.rank_position))
+        .add("rank", view.lane->rank)
+        .add("process", view.lane->process)
+        .add("thread", view.lane->name)
+        .add("kind", view.lane->kind_name)
+        .add("slices", view.lane->count)
+        .add("depth", static_cast<int64_t>(view.rows.size()))
+        .add("busy_ns", view.lane->busy_ns);
+    if (view.lane->level != kNull) lane.add("level", view.lane->level);
+    if (view.lane->device != kNull) lane.add("device", view.lane->device);
+    json += (first ? "" : ",") + lane.text();
+    first = false;
+  }
+  json += "],\"busy\":[";
+  first = true;
+  const StoreReader& store = run.store();
+  for (size_t rank = 0; rank < store.rank_count(); ++rank) {
+    for (const int64_t busy_ns : busy_of_tracks(store, rank)) {
+      json += (first ? "" : ",") + std::to_string(busy_ns);
+      first = false;
     }
   }
   reply_json(response, json + "]}");
@@ -128,11 +175,32 @@ Status send_view(OpenRun& run, const httplib::Request& request, httplib::Respons
   const auto tracks = number_list(request, "tracks", kMostTracks);
   if (!tracks) return tracks.error();
 
-  const int64_t origin = origin_ns(store);
+  const int64_t origin = run.origin_ns();
   const Viewport viewport{origin + *from, origin + *to, static_cast<uint32_t>(*width)};
   ViewReply reply;
   std::vector<ViewportItem> items;
+  std::vector<SegmentItem> segments;
   for (const uint64_t track : *tracks) {
+    if (track >= kFirstComputedLane) {
+      const ComputedLaneView* lane = run.lane_segments().find(track);
+      if (lane == nullptr)
+        return Error{ErrorCode::kNotFound, "no such lane", std::to_string(track), "", ""};
+      const SliceColour colour = lane_colour(lane->lane->kind);
+      for (size_t depth = 0; depth < lane->rows.size(); ++depth) {
+        segments.clear();
+        run.lane_segments().query(*lane, lane->rows[depth], viewport, segments);
+        reply.begin_row(static_cast<uint32_t>(track), static_cast<uint32_t>(depth));
+        for (const SegmentItem& item : segments) {
+          reply.add(static_cast<double>(item.start_ns - origin),
+                    static_cast<double>(item.end_ns - origin), -1, item.name,
+                    static_cast<uint32_t>(std::min<uint64_t>(item.count, UINT32_MAX)),
+                    colour == SliceColour::kScope
+                        ? shaded(colour, run.lane_segments().name(item.name))
+                        : static_cast<uint8_t>(colour));
+        }
+      }
+      continue;
+    }
     const size_t rank = run.rank_of_row(Table::kTracks, track);
     if (rank == store.rank_count())
       return Error{ErrorCode::kNotFound, "no such track", std::to_string(track), "", ""};
@@ -169,60 +237,12 @@ Status send_names(OpenRun& run, const httplib::Request& request, httplib::Respon
   std::string json = "{\"names\":[";
   for (size_t i = 0; i < ids->size(); ++i) {
     if (i > 0) json += ',';
-    append_json_text(json, run.store().string(static_cast<int64_t>((*ids)[i])));
-  }
-  reply_json(response, json + "]}");
-  return {};
-}
-
-Status send_search(OpenRun& run, const httplib::Request& request, httplib::Response& response) {
-  const StoreReader& store = run.store();
-  const std::string part = request.get_param_value("q");
-  if (part.empty())
-    return Error{ErrorCode::kBadInput, "nothing to search for", "q=", "", "write a part of a name"};
-  const auto limit = integer_value(request, "limit", 1000, 1, 100'000);
-  if (!limit) return limit.error();
-  const std::vector<StringId> ids = store.find_strings(part);
-  std::vector<bool> wanted(store.string_count());
-  for (const StringId id : ids) wanted[id] = true;
-  const int64_t origin = origin_ns(store);
-  uint64_t total = 0;
-  struct Hit {
-    int64_t ts_ns, dur_ns, track, slice, name;
-  };
-  std::vector<Hit> hits;  // the earliest ones
-  const auto later = [](const Hit& a, const Hit& b) { return a.ts_ns < b.ts_ns; };
-  if (!ids.empty()) {
-    for (size_t rank = 0; rank < store.rank_count(); ++rank) {
-      for_each_row<5>(store, Table::kSlices, rank, {"name", "ts", "dur", "track", "id"},
-                      [&](const auto& row) {
-                        const auto [name, ts_ns, dur_ns, track, slice] = row;
-                        if (name < 0 || static_cast<size_t>(name) >= wanted.size() ||
-                            !wanted[static_cast<size_t>(name)])
-                          return;
-                        ++total;
-                        const Hit hit{ts_ns, dur_ns, track, slice, name};
-                        if (hits.size() < static_cast<size_t>(*limit)) {
-                          hits.push_back(hit);
-                          std::push_heap(hits.begin(), hits.end(), later);
-                        } else if (later(hit, hits.front())) {
-                          std::pop_heap(hits.begin(), hits.end(), later);
-                          hits.back() = hit;
-                          std::push_heap(hits.begin(), hits.end(), later);
-                        }
-                      });
+    const uint64_t id = (*ids)[i];
+    if (LaneSegments::is_own_name(id)) {
+      append_json_text(json, run.lane_segments().name(id));
+    } else {
+      append_json_text(json, run.store().string(static_cast<int64_t>(id)));
     }
-  }
-  std::sort_heap(hits.begin(), hits.end(), later);
-  std::string json = "{\"total\":" + std::to_string(total) + ",\"hits\":[";
-  for (size_t i = 0; i < hits.size(); ++i) {
-    json += (i == 0 ? "" : ",") + JsonObject()
-                                      .add("slice", hits[i].slice)
-                                      .add("track", hits[i].track)
-                                      .add("start", hits[i].ts_ns - origin)
-                                      .add("dur", hits[i].dur_ns == kNull ? 0 : hits[i].dur_ns)
-                                      .add("name", store.string(hits[i].name))
-                                      .text();
   }
   reply_json(response, json + "]}");
   return {};
@@ -233,9 +253,9 @@ Status send_search(OpenRun& run, const httplib::Request& request, httplib::Respo
 void add_timeline_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog) {
   const std::string run = prefix + "/runs/([0-9a-f]{16})/timeline";
   http.Get(run + "/tracks", on_run(catalog, send_tracks));
+  http.Get(run + "/lanes", on_run(catalog, send_lanes));
   http.Get(run + "/view", on_run(catalog, send_view));
   http.Get(run + "/names", on_run(catalog, send_names));
-  http.Get(run + "/search", on_run(catalog, send_search));
 }
 
 }  // namespace stepscope

@@ -14,7 +14,14 @@ constexpr int kSearchLimit = 4096;
 
 }  // namespace
 
-IdIndex::IdIndex(size_t expected) : slots_(expected + expected / 4 + 16) {}
+IdIndex::IdIndex(const IdRange& ids) : lowest_(ids.lowest) {
+  const size_t span = ids.count == 0 ? 0 : size_t{ids.highest} - ids.lowest + 1;
+  if (span != 0 && span <= 2 * ids.count) {
+    by_id_.assign(span, kNoSlice);
+  } else {
+    slots_.resize(ids.count + ids.count / 4 + 16);
+  }
+}
 
 // The product spreads neighbouring ids and multiples of 2^k alike; its high half, scaled to the
 // number of slots, needs no power of two.
@@ -24,6 +31,12 @@ size_t IdIndex::slot_of(PackedId id) const {
 }
 
 bool IdIndex::insert(PackedId id, uint32_t slice) {
+  if (!by_id_.empty()) {
+    uint32_t& place = by_id_[id - lowest_];
+    if (place != kNoSlice) return false;
+    place = slice;
+    return true;
+  }
   size_t slot = slot_of(id);
   while (slots_[slot].id != kNoId) {
     if (slots_[slot].id == id) return false;
@@ -34,6 +47,10 @@ bool IdIndex::insert(PackedId id, uint32_t slice) {
 }
 
 void IdIndex::replace(PackedId id, uint32_t slice) {
+  if (!by_id_.empty()) {
+    by_id_[id - lowest_] = slice;
+    return;
+  }
   size_t slot = slot_of(id);
   while (slots_[slot].id != id) slot = next(slot);
   slots_[slot].slice = slice;
@@ -41,6 +58,11 @@ void IdIndex::replace(PackedId id, uint32_t slice) {
 
 uint32_t IdIndex::find(PackedId id) const {
   if (id == kNoId) return kNoSlice;
+  if (!by_id_.empty()) {
+    // An id below the lowest becomes a large number.
+    const PackedId at = id - lowest_;
+    return at < by_id_.size() ? by_id_[at] : kNoSlice;
+  }
   for (size_t slot = slot_of(id); slots_[slot].id != kNoId; slot = next(slot)) {
     if (slots_[slot].id == id) return slots_[slot].slice;
   }
@@ -61,12 +83,13 @@ namespace {
 IdIndex index_slices(const LaidOutRank& laid_out, SliceKind kind, PackedId SliceRecord::* id,
                      QualityReport& quality) {
   const RankBuilder& rank = *laid_out.rank;
-  size_t expected = 0;
+  IdRange ids;
   for (TrackId track = 0; track < rank.track_count(); ++track) {
-    for (const SliceRecord& slice : rank.slices(track))
-      expected += slice.kind == kind && slice.*id != kNoId;
+    for (const SliceRecord& slice : rank.slices(track)) {
+      if (slice.kind == kind && slice.*id != kNoId) ids.add(slice.*id);
+    }
   }
-  IdIndex index(expected);
+  IdIndex index(ids);
   for (TrackId track = 0; track < rank.track_count(); ++track) {
     const auto& slices = rank.slices(track);
     for (uint32_t i = 0; i < slices.size(); ++i) {
@@ -112,7 +135,7 @@ void resolve_launch(SliceRecord& slice, uint32_t launch, const LaidOutRank& laid
 }  // namespace
 
 RankLinks index_links(LaidOutRank& laid_out, unsigned threads) {
-  RankLinks links{IdIndex(0), IdIndex(0)};
+  RankLinks links{IdIndex({}), IdIndex({})};
   QualityReport reports[2];
   parallel_for(2, threads, [&](size_t which) {
     if (which == 0) {
@@ -128,32 +151,64 @@ RankLinks index_links(LaidOutRank& laid_out, unsigned threads) {
 }
 
 void resolve_launches(LaidOutRank& laid_out, const RankLinks& links, unsigned threads) {
+  // Nearly all device work may be on one stream, so the pieces are parts of tracks.
+  constexpr size_t kPiece = 1 << 18;
+  struct Piece {
+    TrackId track;
+    size_t first;
+    size_t last;
+    QualityReport report;
+  };
   RankBuilder& rank = *laid_out.rank;
   laid_out.launches.resize(rank.track_count());
-  std::vector<QualityReport> reports(rank.track_count());
-  parallel_for(rank.track_count(), threads, [&](size_t number) {
-    const auto track = static_cast<TrackId>(number);
-    auto& slices = rank.slices(track);
+  std::vector<Piece> pieces;
+  for (TrackId track = 0; track < rank.track_count(); ++track) {
+    const auto& slices = rank.slices(track);
     const bool has_work = std::any_of(slices.begin(), slices.end(), [](const SliceRecord& slice) {
       return slice.kind == SliceKind::kKernel;
     });
-    if (!has_work) return;
-    auto& launches = laid_out.launches[track];
-    launches.resize_uninitialised(slices.size());
-    for (uint32_t i = 0; i < slices.size(); ++i) {
+    if (!has_work) continue;
+    laid_out.launches[track].resize_uninitialised(slices.size());
+    for (size_t first = 0; first < slices.size(); first += kPiece)
+      pieces.push_back({track, first, std::min(first + kPiece, slices.size()), {}});
+  }
+  parallel_for(pieces.size(), threads, [&](size_t number) {
+    Piece& piece = pieces[number];
+    auto& slices = rank.slices(piece.track);
+    auto& launches = laid_out.launches[piece.track];
+    for (size_t i = piece.first; i < piece.last; ++i) {
       const bool is_work = slices[i].kind == SliceKind::kKernel;
       launches[i] = is_work ? links.launches.find(slices[i].correlation) : kNoSlice;
-      if (is_work) resolve_launch(slices[i], launches[i], laid_out, reports[track]);
+      if (is_work) resolve_launch(slices[i], launches[i], laid_out, piece.report);
     }
   });
-  for (const QualityReport& report : reports) rank.quality.merge(report);
+  for (const Piece& piece : pieces) rank.quality.merge(piece.report);
 }
 
-SlicePlace find_slice(const LaidOutRank& laid_out, TrackId track, int64_t ts_ns) {
-  const auto& slices = laid_out.rank->slices(track);
+const SliceRecord* SliceFinder::first_after(TrackId track, int64_t ts_ns) {
+  const auto& slices = laid_out_.rank->slices(track);
+  if (slices.empty()) return slices.end();
+  // Strides that double, away from the last answer, until the answer lies in [low, high).
+  size_t low = last_[track];
+  size_t high = low;
+  for (size_t stride = 1; high < slices.size() && slices[high].ts_ns <= ts_ns; stride *= 2) {
+    low = high;
+    high = std::min(high + stride, slices.size());
+  }
+  for (size_t stride = 1; low > 0 && slices[low].ts_ns > ts_ns; stride *= 2) {
+    high = low;
+    low -= std::min(low, stride);
+  }
   const auto* after =
-      std::upper_bound(slices.begin(), slices.end(), ts_ns,
+      std::upper_bound(slices.begin() + low, slices.begin() + high, ts_ns,
                        [](int64_t ts, const SliceRecord& slice) { return ts < slice.ts_ns; });
+  last_[track] = after == slices.begin() ? 0 : static_cast<size_t>(after - slices.begin()) - 1;
+  return after;
+}
+
+SlicePlace SliceFinder::at(TrackId track, int64_t ts_ns) {
+  const auto& slices = laid_out_.rank->slices(track);
+  const auto* after = first_after(track, ts_ns);
   if (after == slices.begin()) return {};
   // Slices that start exactly here: operators before everything else, outer before inner among
   // equals.
@@ -168,7 +223,7 @@ SlicePlace find_slice(const LaidOutRank& laid_out, TrackId track, int64_t ts_ns)
   }
   // Otherwise the innermost slice that is still open.
   auto index = static_cast<uint32_t>(after - slices.begin() - 1);
-  const auto& parent = laid_out.layouts[track].parent;
+  const auto& parent = laid_out_.layouts[track].parent;
   for (int tries = 0; index != kNoSlice; ++tries) {
     if (slices[index].ts_ns + std::max<int64_t>(slices[index].dur_ns, 0) > ts_ns) break;
     index = tries < kSearchLimit ? parent[index] : kNoSlice;
@@ -231,6 +286,7 @@ void join_flows(LaidOutRank& laid_out, const RankLinks& links,
     }
     rank.quality.add(QualityCode::kFlowWithoutSlice, example);
   };
+  SliceFinder slices(laid_out);
   for (size_t first = 0; first < records.size();) {
     size_t last = first;
     while (last < records.size() && records[last].kind == records[first].kind &&
@@ -251,7 +307,7 @@ void join_flows(LaidOutRank& laid_out, const RankLinks& links,
       rank.quality.add(QualityCode::kFlowStartWithoutEnd);
     for (size_t at = first; at < last; ++at) {
       const FlowRecord& record = records[at];
-      const SlicePlace place = find_slice(laid_out, record.track, record.ts_ns);
+      const SlicePlace place = slices.at(record.track, record.ts_ns);
       if (!place.found()) missing_slice(record);
       if (record.phase != FlowPhase::kStart && from.found() && place.found()) {
         take({laid_out.row(from.track, from.index), laid_out.row(place.track, place.index),

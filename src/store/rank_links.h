@@ -3,6 +3,7 @@
 #ifndef STEPSCOPE_STORE_RANK_LINKS_H_
 #define STEPSCOPE_STORE_RANK_LINKS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -36,12 +37,27 @@ struct LaidOutRank {
   }
 };
 
-// Open-addressing map from packed id to a slice; the first slice of an id wins, later ones are
-// counted. A slice is named by one number (the first row of its track plus its index there), which
-// keeps a slot at 8 bytes; four of five slots are used.
+// The ids an index will hold: how many, and between which bounds.
+struct IdRange {
+  size_t count = 0;
+  PackedId lowest = kNoId;
+  PackedId highest = 0;
+  void add(PackedId id) {
+    ++count;
+    lowest = count == 1 ? id : std::min(lowest, id);
+    highest = std::max(highest, id);
+  }
+};
+
+// Map from packed id to a slice; the first slice of an id wins, later ones are counted. A slice is
+// named by one number: the first row of its track plus its index there.
+//
+// Profilers count their ids up, so a table by id is usually at most half empty: then it is one,
+// 4 bytes an id, and neighbours in time are neighbours in memory. Ids that are strewn about get
+// open addressing, 8 bytes a slot, four of five slots used.
 class IdIndex {
  public:
-  explicit IdIndex(size_t expected);
+  explicit IdIndex(const IdRange& ids);
   // False when the id is there already.
   bool insert(PackedId id, uint32_t slice);
   // Makes an id that is there name another slice.
@@ -57,6 +73,8 @@ class IdIndex {
   size_t slot_of(PackedId id) const;
   size_t next(size_t slot) const { return slot + 1 == slots_.size() ? 0 : slot + 1; }
 
+  PackedId lowest_;
+  std::vector<uint32_t> by_id_;  // from lowest_ on; empty: slots_ is used
   std::vector<Slot> slots_;
 };
 
@@ -70,9 +88,20 @@ RankLinks index_links(LaidOutRank& laid_out, unsigned threads);
 // input.
 void resolve_launches(LaidOutRank& laid_out, const RankLinks& links, unsigned threads);
 
-// The slice of a track that starts at `ts`, else the innermost one that contains it, else not
-// found.
-SlicePlace find_slice(const LaidOutRank& laid_out, TrackId track, int64_t ts_ns);
+// The slice of a track that starts at a moment, else the innermost one that contains it, else not
+// found. Remembers where it was on each track: O(log of the distance to the last question there).
+class SliceFinder {
+ public:
+  explicit SliceFinder(const LaidOutRank& laid_out)
+      : laid_out_(laid_out), last_(laid_out.layouts.size()) {}
+  SlicePlace at(TrackId track, int64_t ts_ns);
+
+ private:
+  const SliceRecord* first_after(TrackId track, int64_t ts_ns);
+
+  const LaidOutRank& laid_out_;
+  std::vector<size_t> last_;  // index of a slice near the last answer
+};
 
 struct Flow {
   uint32_t from_row;

@@ -24,21 +24,32 @@ LaidOutRank lay_out(RankBuilder& rank) {
   return out;
 }
 
+// Steps of 1 make a table by id, steps of 7 a hash table.
 TEST(IdIndex, FindsWhatWasInsertedFirst) {
-  IdIndex index(100'000);
-  for (uint32_t i = 0; i < 100'000; ++i) ASSERT_TRUE(index.insert(i * 7, i));
-  EXPECT_FALSE(index.insert(7, 99));
-  EXPECT_EQ(index.find(7), 1u);
-  EXPECT_EQ(index.find(8), kNoSlice);
-  EXPECT_EQ(index.find(kNoId), kNoSlice);
-  index.replace(7, 99);
-  EXPECT_EQ(index.find(7), 99u);
+  for (const PackedId step : {1u, 7u}) {
+    constexpr PackedId kLowest = 1000;
+    IdRange ids;
+    for (uint32_t i = 0; i < 100'000; ++i) ids.add(kLowest + i * step);
+    IdIndex index(ids);
+    for (uint32_t i = 0; i < 100'000; ++i) ASSERT_TRUE(index.insert(kLowest + i * step, i));
+    EXPECT_FALSE(index.insert(kLowest + step, 99));
+    EXPECT_EQ(index.find(kLowest + step), 1u);
+    EXPECT_EQ(index.find(kLowest - 1), kNoSlice);
+    EXPECT_EQ(index.find(kLowest + 99'999 * step), 99'999u);
+    EXPECT_EQ(index.find(kLowest + 99'999 * step + 1), kNoSlice);
+    EXPECT_EQ(index.find(kNoId), kNoSlice);
+    EXPECT_EQ(index.find(0xFFFFFFFFu), kNoSlice);
+    index.replace(kLowest + step, 99);
+    EXPECT_EQ(index.find(kLowest + step), 99u);
+  }
 }
+
+TEST(IdIndex, WithoutIdsFindsNothing) { EXPECT_EQ(IdIndex({}).find(0), kNoSlice); }
 
 // Ids that are multiples of a large power of two must not all fall on one slot.
 TEST(IdIndex, RoundNumbersStayFast) {
   constexpr uint32_t kCount = 1 << 16;
-  IdIndex index(kCount);
+  IdIndex index({kCount, 0, (kCount - 1) << 15});
   for (uint32_t i = 0; i < kCount; ++i) ASSERT_TRUE(index.insert(i << 15, i));
   for (uint32_t i = 0; i < kCount; ++i) ASSERT_EQ(index.find(i << 15), i);
 }
@@ -55,7 +66,7 @@ TEST(PackedIds, WideIdsAreEqualWhenTheIdsAre) {
   EXPECT_EQ(rank.pack_id(kNull), kNoId);
 }
 
-TEST(FindSlice, StartsThereElseInnermostAround) {
+TEST(SliceFinder, StartsThereElseInnermostAround) {
   RankBuilder rank;
   const TrackId track = host_track(rank, "main");
   rank.add_slice(track, slice_of(rank, "outer", 0, 100));
@@ -64,8 +75,9 @@ TEST(FindSlice, StartsThereElseInnermostAround) {
   rank.add_slice(track, slice_of(rank, "inner op", 10, 30, SliceKind::kOp));
   rank.add_slice(track, slice_of(rank, "late", 70, 5));
   const LaidOutRank out = lay_out(rank);
+  SliceFinder finder(out);
   const auto name = [&](int64_t ts) {
-    const SlicePlace place = find_slice(out, track, ts);
+    const SlicePlace place = finder.at(track, ts);
     return place.found() ? std::string(rank.strings.view(rank.slices(track)[place.index].name))
                          : "none";
   };
@@ -79,6 +91,11 @@ TEST(FindSlice, StartsThereElseInnermostAround) {
   EXPECT_EQ(name(75), "outer");
   EXPECT_EQ(name(99), "outer");
   EXPECT_EQ(name(100), "none");
+  // Backwards, too: only the cost depends on the last question.
+  EXPECT_EQ(name(72), "late");
+  EXPECT_EQ(name(10), "op");
+  EXPECT_EQ(name(-1), "none");
+  EXPECT_EQ(name(1000), "none");
 }
 
 TEST(Links, OfSeveralCallsWithOneIdTheArrowDecides) {
@@ -194,14 +211,15 @@ TEST_F(Flows, FlagsOnSlicesAreArrowsToo) {
 }
 
 // A hundred thousand arrows into one moment with a hundred thousand slices: not their product.
-TEST(FindSlice, ManySlicesAtOneTimeStayFast) {
+TEST(SliceFinder, ManySlicesAtOneTimeStayFast) {
   RankBuilder rank;
   const TrackId track = host_track(rank, "main");
   constexpr int64_t kCount = 100'000;
   for (int64_t i = 0; i < kCount; ++i) rank.add_slice(track, slice_of(rank, "same", 0, kCount - i));
   const LaidOutRank out = lay_out(rank);
-  for (int64_t i = 0; i < kCount; ++i) ASSERT_EQ(find_slice(out, track, 0).index, 0u);
-  for (int64_t i = 0; i < 1000; ++i) find_slice(out, track, kCount - 1);  // deepest walk
+  SliceFinder finder(out);
+  for (int64_t i = 0; i < kCount; ++i) ASSERT_EQ(finder.at(track, 0).index, 0u);
+  for (int64_t i = 0; i < 1000; ++i) finder.at(track, kCount - 1);  // deepest walk
 }
 
 TEST(StepFinder, AgreesWithASearchInAnyOrder) {

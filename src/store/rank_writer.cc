@@ -93,6 +93,7 @@ class SmallTables {
         position_(position),
         laid_out_(laid_out),
         rank_(*laid_out.rank),
+        slices_(laid_out),
         strings_(strings) {}
 
   Status write_all(const RankLinks& links) {
@@ -286,9 +287,9 @@ class SmallTables {
     return text(id);
   }
 
-  SlicePlace operator_at(TrackId track, int64_t ts_ns) const {
+  SlicePlace operator_at(TrackId track, int64_t ts_ns) {
     if (track == kNoDetail) return {};
-    SlicePlace place = find_slice(laid_out_, track, ts_ns);
+    SlicePlace place = slices_.at(track, ts_ns);
     while (place.found() && rank_.slices(track)[place.index].kind != SliceKind::kOp) {
       place.index = laid_out_.layouts[track].parent[place.index];
     }
@@ -314,6 +315,7 @@ class SmallTables {
   const uint32_t position_;
   LaidOutRank& laid_out_;
   RankBuilder& rank_;
+  SliceFinder slices_;
   StringRemap& strings_;
 };
 
@@ -337,17 +339,17 @@ Status write_rank(StoreWriter& store, uint32_t position, RankBuilder& rank, unsi
   StringRemap strings;
   store.merge_strings(rank.strings, strings);
 
-  // Four independent pieces of work, the longest first.
+  // Four independent pieces of work, the longest of a large trace first.
   SliceWriter slices(store, position, laid_out, strings);
   TypedWriter typed(store, position, laid_out, links, strings);
   StringRemap own_strings = strings;  // SmallTables adds strings of its own
   SmallTables tables(store, position, laid_out, own_strings);
   Status results[3];
   parallel_for(4, threads, [&](size_t which) {
-    if (which == 0) slices.write_links();
-    if (which == 1) slices.write_places();
-    if (which == 2) results[0] = typed.write();
-    if (which == 3) results[1] = tables.write_all(links);
+    if (which == 0) results[0] = tables.write_all(links);
+    if (which == 1) results[1] = typed.write();
+    if (which == 2) slices.write_links();
+    if (which == 3) slices.write_places();
   });
   results[2] = slices.finish();
   for (const Status& status : results) {

@@ -2,9 +2,20 @@
 import { computed, inject, type InjectionKey, type Ref } from 'vue'
 import { useRoute, useRouter } from 'vue-router'
 
-import type { RunInfo } from './api'
+import type { Cell, RunInfo } from './api'
+import type { PageName } from './router'
 
 export const runInfoKey: InjectionKey<Ref<RunInfo | null>> = Symbol('run')
+
+// Where to look in the timeline. Times are unix ns, as the tables have them.
+export interface Place {
+  rank?: Cell
+  step?: Cell
+  start?: Cell
+  end?: Cell
+  slice?: Cell
+  search?: string
+}
 
 export function useRun() {
   const route = useRoute()
@@ -17,6 +28,15 @@ export function useRun() {
       const text = route.query[name]
       return typeof text === 'string' && text !== '' ? Number(text) : null
     })
+  const rank = number('rank')
+  // For pages that can only show one rank.
+  const shownRank = computed(() => rank.value ?? info.value?.ranks[0]?.rank ?? 0)
+  // A text of the address, '' without one.
+  const text = (name: string) =>
+    computed(() => {
+      const value = route.query[name]
+      return typeof value === 'string' ? value : ''
+    })
   // Adds to the address what the user chose; null removes it. Back returns.
   function choose(values: Record<string, string | number | null | undefined>, replace = false) {
     const query = { ...route.query }
@@ -26,5 +46,31 @@ export function useRun() {
     }
     return replace ? router.replace({ query }) : router.push({ query })
   }
-  return { run, info, rank: number('rank'), step: number('step'), choose, route, router }
+  // Nanoseconds after the beginning of the run.
+  function sinceStart(unixNs: Cell): number {
+    return Number(BigInt(String(unixNs ?? 0)) - BigInt(info?.value?.first_ns || 0))
+  }
+  // Another page of this run; what is null or missing stays out of the address.
+  function pageLink(page: PageName, values: Record<string, Cell | undefined> = {}) {
+    const query: Record<string, string> = {}
+    for (const [name, value] of Object.entries(values)) {
+      if (value !== null && value !== undefined && value !== '') query[name] = String(value)
+    }
+    return { name: page, params: { run: run.value }, query }
+  }
+  function timelineLink(place: Place) {
+    const values: Record<string, Cell | undefined> = { rank: place.rank, step: place.step, slice: place.slice, q: place.search?.slice(0, 120) }
+    if (place.start !== undefined && place.start !== null && place.end !== undefined && place.end !== null) {
+      const start = sinceStart(place.start)
+      const end = sinceStart(place.end)
+      const around = Math.max(1000, (end - start) * 0.5)
+      values.from = Math.round(start - around)
+      values.to = Math.round(end + around)
+    }
+    return pageLink('timeline', values)
+  }
+  function showInTimeline(place: Place) {
+    return router.push(timelineLink(place))
+  }
+  return { run, info, rank, shownRank, step: number('step'), text, choose, sinceStart, pageLink, timelineLink, showInTimeline, route, router }
 }

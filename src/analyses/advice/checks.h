@@ -22,6 +22,7 @@ std::optional<Finding> check_sync_points(const Facts& facts, const Rule& rule);
 std::optional<Finding> check_launch_bound(const Facts& facts, const Rule& rule);
 std::optional<Finding> check_garbage_collection(const Facts& facts, const Rule& rule);
 std::optional<Finding> check_allocator_calls(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_between_operators(const Facts& facts, const Rule& rule);
 std::optional<Finding> check_low_utilisation(const Facts& facts, const Rule& rule);
 std::optional<Finding> check_uneven_steps(const Facts& facts, const Rule& rule);
 std::optional<Finding> check_profiler_cost(const Facts& facts, const Rule& rule);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "analyses/run_analyses.h"
 #include "analyses/steps/steps.h"
@@ -256,6 +257,17 @@ void take_pipeline(RunAnalyses& run, Facts& facts) {
   }
 }
 
+int64_t missing_ranks(RunAnalyses& run) {
+  std::set<int64_t> present;
+  int64_t world_size = 0;
+  for (const RankId& rank : run.ranks()) {
+    present.insert(rank.rank);
+    for_each_row<1>(run.store(), Table::kRanks, rank.position, {"world_size"},
+                    [&](const auto& row) { world_size = std::max(world_size, row[0]); });
+  }
+  return std::max<int64_t>(0, world_size - static_cast<int64_t>(present.size()));
+}
+
 }  // namespace
 
 Facts collect_facts(RunAnalyses& run) {
@@ -286,6 +298,7 @@ Facts collect_facts(RunAnalyses& run) {
           std::min(found->second->communication_wait_ns / count, one.exposed_communication_ns);
     facts.ranks.push_back(std::move(one));
   }
+  facts.missing_ranks = missing_ranks(run);
   compare(facts);
   take_communication(run, most_steps, facts);
   take_pipeline(run, facts);

@@ -90,6 +90,7 @@ struct StageFacts {
 
 struct Facts {
   std::vector<RankFacts> ranks;
+  int64_t missing_ranks = 0;  // of the job, not in the input
 
   // Across ranks.
   int64_t slow_rank = kNull;           // the one the others wait for

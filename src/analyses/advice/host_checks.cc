@@ -108,6 +108,26 @@ std::optional<Finding> check_low_utilisation(const Facts& facts, const Rule& rul
   return finding;
 }
 
+std::optional<Finding> check_between_operators(const Facts& facts, const Rule& rule) {
+  const RankFacts* rank = worst_rank(facts, &RankFacts::idle_ns);
+  if (rank == nullptr || rank->has_device || facts.share(rank->idle_ns) <= rule.limit)
+    return std::nullopt;
+  Finding finding;
+  finding.gain_ns = rank->idle_ns;
+  finding.confidence = Confidence::kHint;
+  finding.title =
+      words_for_share(facts.share(rank->idle_ns)) + " of the step is spent outside of operators";
+  finding.detail = "Of " + words_for_time(rank->idle_ns) + " a step on rank " +
+                   std::to_string(rank->rank) + ", " + words_for_time(rank->idle_host_ns) +
+                   " are in other recorded code and " + words_for_time(rank->idle_other_ns) +
+                   " in nothing that was recorded.";
+  finding.evidence = {{"outside", Unit::kNanoseconds, static_cast<double>(rank->idle_ns)},
+                      {"host", Unit::kNanoseconds, static_cast<double>(rank->idle_host_ns)},
+                      {"other", Unit::kNanoseconds, static_cast<double>(rank->idle_other_ns)}};
+  finding.places = {longest_gap(*rank)};
+  return finding;
+}
+
 std::optional<Finding> check_uneven_steps(const Facts& facts, const Rule& rule) {
   const RankFacts* worst = nullptr;
   double worst_factor = rule.limit;

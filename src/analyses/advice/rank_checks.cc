@@ -70,8 +70,10 @@ std::optional<Finding> check_exposed_communication(const Facts& facts, const Rul
   // that waits least shows it best.
   int64_t exposed_ns = kNull;
   const RankFacts* rank = nullptr;
+  bool is_wait_known = facts.ranks.size() > 1 && facts.missing_ranks == 0;
   for (const RankFacts& each : facts.ranks) {
     if (each.steps == 0) continue;
+    is_wait_known &= each.communication_wait_ns != kNull;
     const int64_t waited =
         std::max(each.communication_wait_ns == kNull ? 0 : each.communication_wait_ns,
                  facts.late_peer == kNull ? 0 : facts.late_peer_wait_ns);
@@ -86,9 +88,19 @@ std::optional<Finding> check_exposed_communication(const Facts& facts, const Rul
   finding.gain_ns = exposed_ns;
   finding.title =
       words_for_share(facts.share(exposed_ns)) + " of the step is communication that nothing hides";
-  finding.detail = "On every rank at least " + words_for_time(exposed_ns) +
-                   " a step pass with communication and no computation, waiting for late ranks not "
-                   "counted.";
+  finding.detail = std::string(facts.ranks.size() > 1 ? "On every rank at least " : "") +
+                   words_for_time(exposed_ns) +
+                   " a step pass with communication and no computation";
+  if (is_wait_known) {
+    finding.detail += ", waiting for late ranks not counted.";
+  } else {
+    finding.confidence = Confidence::kHint;
+    finding.detail += "; how much of it is waiting for other ranks cannot be told";
+    if (facts.missing_ranks > 0)
+      finding.detail +=
+          ": " + std::to_string(facts.missing_ranks) + " ranks of the job are not in the input";
+    finding.detail += ".";
+  }
   if (!std::isnan(facts.small_messages_share) && facts.small_messages_share > 0.2)
     finding.detail += " " + words_for_share(facts.small_messages_share) +
                       " of the collectives move small messages.";

@@ -7,7 +7,7 @@
 namespace stepscope {
 namespace {
 
-// Causes first, symptoms after them: low_utilisation looks at what no other rule explains.
+// Causes first, symptoms after them: these look at what no other rule explains.
 constexpr Rule kRules[] = {
     {"slow_input",
      "devices that stand still, or a host that waits, because the next batch is not there", 0.05,
@@ -98,7 +98,13 @@ constexpr Rule kRules[] = {
      check_fragmentation},
     {"low_utilisation", "a device that is idle for reasons that no other rule names", 0.3,
      "Open the timeline at the longest gap and look at what the host does there.",
-     check_low_utilisation},
+     check_low_utilisation, true},
+    {"between_operators",
+     "a run without a device whose host is busy with other things than operators", 0.3,
+     "Look at the code between the operators in the timeline (record with with_stack=True to see "
+     "it): Python loops, logging, data handling. Run the model as a graph (torch.compile, "
+     "MindSpore's graph mode) so that less of it runs.",
+     check_between_operators, true},
     {"profiler_cost", "a recording that made steps longer", 0.1,
      "Record less (kernels tier, no stacks, no shapes): times of short operators are too high.",
      check_profiler_cost},
@@ -117,8 +123,7 @@ std::vector<Finding> find_causes(const Facts& facts) {
     finding->rule = rule.name;
     finding->remedy = rule.remedy;
     if (finding->gain_ns != kNull) finding->gain_share = facts.share(finding->gain_ns);
-    // The symptom is only worth a line where its causes are not already there.
-    if (rule.name == "low_utilisation" && explained_idle_ns * 2 > finding->gain_ns) continue;
+    if (rule.is_symptom && explained_idle_ns * 2 > finding->gain_ns) continue;
     if (finding->gain_ns != kNull) explained_idle_ns += finding->gain_ns;
     findings.push_back(std::move(*finding));
   }

@@ -19,6 +19,8 @@ struct Rule {
   double limit;                // fires above it; the check says of what
   std::string_view remedy;
   std::optional<Finding> (*check)(const Facts& facts, const Rule& rule);
+  // A symptom is only worth a line where its causes are not already there.
+  bool is_symptom = false;
 };
 
 std::span<const Rule> rules();

@@ -117,6 +117,13 @@ const std::map<std::string, Case>& cases() {
           f.ranks[0].peak_allocated_bytes = 40LL << 30;
         },
         kNull}},
+      {"between_operators",
+       {[](Facts& f) {
+          for (RankFacts& rank : f.ranks) rank.has_device = false;
+          f.ranks[0].idle_ns = 61 * kMs;
+          f.ranks[0].idle_host_ns = 60 * kMs;
+        },
+        61 * kMs}},
       {"low_utilisation",
        {[](Facts& f) { f.ranks[0].idle_ns = f.ranks[0].idle_other_ns = 60 * kMs; }, 60 * kMs}},
       {"profiler_cost", {[](Facts& f) { f.profiler_cost_share = 0.3; }, kNull}},
@@ -195,6 +202,19 @@ TEST(Rules, WaitingForALatePeerIsNotCommunicationEither) {
   const auto findings = find_causes(facts);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].rule, "late_peer");
+}
+
+TEST(Rules, WaitingIsNotToldApartWithoutTheOtherRanks) {
+  Facts facts = healthy();
+  for (RankFacts& rank : facts.ranks) rank.exposed_communication_ns = 30 * kMs;
+  auto findings = find_causes(facts);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_NE(findings[0].detail.find("waiting for late ranks not counted"), std::string::npos);
+  facts.missing_ranks = 126;
+  findings = find_causes(facts);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].confidence, Confidence::kHint);
+  EXPECT_NE(findings[0].detail.find("cannot be told: 126 ranks"), std::string::npos);
 }
 
 TEST(Rules, OneWaitAtTheEndOfAStepIsHowProgramsEndIt) {

@@ -5,26 +5,31 @@
 #include <set>
 
 #include "analyses/advice/wording.h"
+#include "analyses/common/triggers.h"
 
 namespace stepscope {
 namespace {
 
 constexpr size_t kLinesShown = 10;
+constexpr size_t kTriggersShown = 3;
 
 struct PartOfBudget {
   const char* name;
+  const char* name_on_host;  // for runs without a device, where operators are the work
   const char* colour;
   int64_t StepBudgetRow::* field;
 };
 constexpr PartOfBudget kParts[] = {
-    {"computing", "#2F6FDE", &StepBudgetRow::compute_ns},
-    {"communication, not overlapped", "#C2410C", &StepBudgetRow::exposed_communication_ns},
-    {"copies", "#7C4DDB", &StepBudgetRow::exposed_copy_ns},
-    {"idle: waiting for data", "#0E8F7E", &StepBudgetRow::input_ns},
-    {"idle: after a synchronisation", "#C81E3A", &StepBudgetRow::sync_ns},
-    {"idle: garbage collection", "#B7791F", &StepBudgetRow::gc_ns},
-    {"idle: host launches too late", "#5B6B82", &StepBudgetRow::host_ns},
-    {"idle: nothing recorded", "#D5DCE6", &StepBudgetRow::other_ns},
+    {"computing", "operators", "#2F6FDE", &StepBudgetRow::compute_ns},
+    {"communication, not overlapped", "communication, not overlapped", "#C2410C",
+     &StepBudgetRow::exposed_communication_ns},
+    {"copies", "copies", "#7C4DDB", &StepBudgetRow::exposed_copy_ns},
+    {"idle: waiting for data", "waiting for data", "#0E8F7E", &StepBudgetRow::input_ns},
+    {"idle: after a synchronisation", "after a synchronisation", "#C81E3A",
+     &StepBudgetRow::sync_ns},
+    {"idle: garbage collection", "garbage collection", "#B7791F", &StepBudgetRow::gc_ns},
+    {"idle: host launches too late", "between operators", "#5B6B82", &StepBudgetRow::host_ns},
+    {"idle: nothing recorded", "nothing recorded", "#D5DCE6", &StepBudgetRow::other_ns},
 };
 
 std::string counted(size_t count, const std::string& word) {
@@ -54,6 +59,8 @@ void add_head(RunAnalyses& run, Report& report) {
   report.head.push_back(steps.empty() ? "no steps"
                                       : counted(steps.size(), "step") +
                                             (inferred ? " (inferred from repetition)" : ""));
+  for (const std::string& line : trigger_lines(run_triggers(store), kTriggersShown))
+    report.head.push_back("captured because of " + line);
 }
 
 // Mean over the steps of all ranks and devices; the first step of each is left out where there are
@@ -76,25 +83,28 @@ void add_budget(RunAnalyses& run, Report& report) {
       sums[i] += static_cast<double>(row.*kParts[i].field);
   }
   if (report.steps == 0) return;
+  const bool on_host = std::all_of(rows.begin(), rows.end(),
+                                   [](const StepBudgetRow& row) { return row.device < 0; });
   const auto count = static_cast<double>(report.steps);
   report.step_ns = total / count;
   for (size_t i = 0; i < std::size(kParts); ++i) {
     if (sums[i] <= 0) continue;
-    report.parts.push_back(
-        {kParts[i].name, kParts[i].colour, sums[i] / count, total > 0 ? sums[i] / total : 0});
+    report.parts.push_back({on_host ? kParts[i].name_on_host : kParts[i].name, kParts[i].colour,
+                            sums[i] / count, total > 0 ? sums[i] / total : 0});
   }
 }
 
+// Totals of the whole run: work outside of steps (initialisation, what steps that were found do not
+// reach) is in them, so they are not divided by steps.
 void add_lines(RunAnalyses& run, Report& report) {
-  const double steps = std::max<double>(1, static_cast<double>(run.steps().size()));
   std::map<std::string_view, ReportLine> by_name;
   double total = 0;
   const auto add = [&](std::string_view name, int64_t ns, int64_t count) {
     ReportLine& line = by_name[name];
     line.name = name;
-    line.ns += static_cast<double>(ns) / steps;
-    line.count += static_cast<double>(count) / steps;
-    total += static_cast<double>(ns) / steps;
+    line.ns += static_cast<double>(ns);
+    line.count += count;
+    total += static_cast<double>(ns);
   };
   for (const KernelTotalRow& row : run.kernels().kernels) add(row.name, row.total_ns, row.count);
   report.lines_title = "Most device time";
@@ -102,6 +112,7 @@ void add_lines(RunAnalyses& run, Report& report) {
     report.lines_title = "Operators with most time of their own";
     for (const OperatorTypeRow& row : run.operators().types) add(row.type, row.self_ns, row.count);
   }
+  report.lines_title += run.ranks().size() > 1 ? ", whole run, all ranks" : ", whole run";
   for (auto& [name, line] : by_name) {
     line.share = total > 0 ? line.ns / total : 0;
     report.lines.push_back(line);

@@ -23,9 +23,9 @@ struct ReportPart {
 
 struct ReportLine {
   std::string name;
-  double ns = 0;  // a step
+  double ns = 0;
   double share = 0;
-  double count = 0;  // a step
+  int64_t count = 0;
 };
 
 struct Report {

@@ -117,11 +117,11 @@ std::string report_html(const Report& report) {
   append_findings(out, report);
   append_budget(out, report);
   out += "<section><h2>" + escaped(report.lines_title) +
-         "</h2><table><tr><th>name</th><th>a step</th><th>share</th><th>count</th></tr>";
+         "</h2><table><tr><th>name</th><th>time</th><th>share</th><th>count</th></tr>";
   for (const ReportLine& line : report.lines)
     out += "<tr><td><code>" + escaped(line.name) + "</code></td><td>" +
            words_for_time(std::llround(line.ns)) + "</td><td>" + words_for_share(line.share) +
-           "</td><td>" + words_for_number(line.count) + "</td></tr>";
+           "</td><td>" + std::to_string(line.count) + "</td></tr>";
   out += "</table>";
   if (report.lines.empty()) out += "<p class=\"muted\">" + escaped(report.no_lines) + "</p>";
   out += "</section>\n<div class=\"columns\">";

@@ -114,13 +114,13 @@ std::string report_text(const Report& report, size_t width, bool colours) {
     append_wrapped(out, "do: " + std::string(finding.remedy), 5, width);
   }
 
-  printer.heading(report.lines_title + ", a step");
+  printer.heading(report.lines_title);
   if (report.lines.empty()) append_wrapped(out, report.no_lines, 2, width);
   const size_t name_width = width - 36;
   for (const ReportLine& line : report.lines) {
     out += "  " + padded(shortened(line.name, name_width), name_width) + "  " +
            padded(words_for_time(std::llround(line.ns)), 9, true) + "  " +
-           padded(words_for_share(line.share), 6, true) + "  × " + words_for_number(line.count) +
+           padded(words_for_share(line.share), 6, true) + "  × " + std::to_string(line.count) +
            "\n";
   }
   printer.lines("Memory", report.memory, "nothing recorded");
@@ -149,14 +149,14 @@ std::string report_markdown(const Report& report) {
              words_for_share(finding.gain_share) + ", " + std::string(finding.confidence) + ")";
     out += "  \n   " + finding.detail + "  \n   " + std::string(finding.remedy) + "\n";
   }
-  out += "\n## " + report.lines_title +
-         "\n\n| name | a step | share | count |\n|---|---:|---:|---:|\n";
+  out +=
+      "\n## " + report.lines_title + "\n\n| name | time | share | count |\n|---|---:|---:|---:|\n";
   for (const ReportLine& line : report.lines) {
     std::string name = line.name;
     for (size_t at = 0; (at = name.find('|', at)) != std::string::npos; at += 2)
       name.insert(at, "\\");
     out += "| `" + name + "` | " + words_for_time(std::llround(line.ns)) + " | " +
-           words_for_share(line.share) + " | " + words_for_number(line.count) + " |\n";
+           words_for_share(line.share) + " | " + std::to_string(line.count) + " |\n";
   }
   const auto list = [&](const char* title, const std::vector<std::string>& items,
                         const char* none) {

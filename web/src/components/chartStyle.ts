@@ -1,17 +1,29 @@
 // What all charts share, from the colours of the present theme.
-import { colour } from '../preferences'
+import { computed, type ComputedRef } from 'vue'
+
+import { byUnit } from '../format'
+import { colour, theme } from '../preferences'
+import type { ChartOption } from './echarts'
+
+// An option that is made anew when the theme changes.
+export function useChart(make: () => ChartOption): ComputedRef<ChartOption> {
+  return computed(() => {
+    void theme.value
+    return make()
+  })
+}
 
 export function baseOption() {
   const text = colour('text')
   const muted = colour('muted')
   return {
-    textStyle: { color: text, fontFamily: 'inherit', fontSize: 12 },
-    grid: { left: 64, right: 16, top: 32, bottom: 40, containLabel: false },
+    textStyle: { color: text, fontFamily: getComputedStyle(document.body).fontFamily, fontSize: 12 },
+    grid: { left: 72, right: 24, top: 32, bottom: 40, containLabel: false },
     tooltip: {
       trigger: 'axis', confine: true, backgroundColor: colour('card'), borderColor: colour('border'),
-      textStyle: { color: text, fontSize: 12 },
+      textStyle: { color: text, fontSize: 12 }, transitionDuration: 0,
     },
-    legend: { textStyle: { color: muted, fontSize: 12 }, top: 0, left: 0, itemWidth: 10, itemHeight: 10 },
+    legend: { textStyle: { color: muted, fontSize: 12 }, top: 0, left: 0, itemWidth: 10, itemHeight: 10, type: 'scroll', icon: 'roundRect' },
   }
 }
 
@@ -22,4 +34,45 @@ export function axis(name: string, extra: object = {}) {
     axisLabel: { color: colour('muted'), hideOverlap: true }, splitLine: { lineStyle: { color: colour('border') } },
     ...extra,
   }
+}
+
+// An axis of values with the unit that the server names.
+export function valueAxis(unit: string, extra: object = {}) {
+  return axis('', { type: 'value', axisLabel: { color: colour('muted'), hideOverlap: true, formatter: (value: number) => byUnit(value, unit) }, ...extra })
+}
+
+// A distance of ticks that reads well in binary units: 1, 2, 4 ... of them.
+export function binaryStep(most: number): number {
+  return most > 0 ? 2 ** Math.ceil(Math.log2(most / 6)) : 1
+}
+
+export const hues = ['computing', 'memory', 'data', 'comm', 'ai-cpu', 'host', 'interval', 'comm-overlapped'] as const
+
+export function line(name: string, data: unknown[], hue: string, extra: object = {}) {
+  return { name, type: 'line', showSymbol: false, data, lineStyle: { width: 1.5, color: colour(hue) }, itemStyle: { color: colour(hue) }, ...extra }
+}
+
+// The slider below a chart and zooming with the wheel.
+export function zoom() {
+  return [
+    { type: 'inside' },
+    { type: 'slider', height: 18, bottom: 6, borderColor: colour('border'), textStyle: { color: colour('muted') }, fillerColor: 'rgba(47, 111, 222, 0.15)', dataBackground: { lineStyle: { opacity: 0.3 }, areaStyle: { opacity: 0.1 } } },
+  ]
+}
+
+// Marks a place on the x axis: the chosen step, where forward begins.
+export function mark(places: { at: string | number; label: string; hue?: string }[]) {
+  return {
+    silent: true, symbol: 'none',
+    data: places.map((place) => ({ xAxis: place.at, label: { formatter: place.label, color: colour('muted'), position: 'end', rotate: 0, distance: 2, fontSize: 11 }, lineStyle: { color: colour(place.hue ?? 'text'), type: 'dashed', width: 1 } })),
+  }
+}
+
+// Heat from little to much; readable in both themes.
+export const heat = () => [colour('select'), colour('computing'), colour('bad')]
+
+// Distinct, in the order of size.
+export function shareColours(count: number): string[] {
+  const names = ['computing', 'memory', 'data', 'ai-cpu', 'comm', 'host', 'interval', 'comm-overlapped', 'good', 'bad']
+  return Array.from({ length: count }, (_, i) => (i < names.length ? colour(names[i] ?? 'host') : `hsl(${(i * 47) % 360} 45% 55%)`))
 }

@@ -40,10 +40,10 @@ class DynamicWindow(Session):
         self.ended = number - 1
         return True
 
-    def go_on(self, number: int) -> None:
-        """A step has ended, another begins. With data sinking one call is several steps."""
-        self.ended = number
-        self.first_step = number - self.step_num
+    def go_on(self, ended: int, begins: int) -> None:
+        """A step has ended, another begins. With data sinking numbers are left out."""
+        self.ended = ended
+        self.first_step = begins - self.step_num - 1
         self.step()
 
     @property
@@ -52,6 +52,10 @@ class DynamicWindow(Session):
         window = self._recorder.window
         found = window.path if window else self._recorder.last_path
         return str(found) if found else ""
+
+    @property
+    def marks_steps(self) -> bool:
+        return True
 
     @property
     def _name(self) -> str:

@@ -1,0 +1,89 @@
+// A page in a browser of its own, watched: errors of the console, answers that failed and requests that
+// leave the server are problems, and a test ends by expecting none.
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+import { screenshots } from './paths'
+
+export type Theme = 'light' | 'dark'
+export type Language = 'en' | 'zh'
+export interface SessionOptions {
+  theme?: Theme
+  language?: Language
+  width?: number
+  height?: number
+  ignoreHTTPSErrors?: boolean
+}
+
+export function launch(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env.STEPSCOPE_CHROMIUM ?? '/usr/bin/chromium',
+    // Containers have neither a user namespace for the sandbox nor much shared memory.
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  })
+}
+
+export class Session {
+  readonly problems: string[] = []
+  private pending = 0
+
+  private constructor(readonly page: Page, readonly context: BrowserContext, readonly link: string) {
+    const origin = new URL(link).origin
+    page.on('console', (message) => message.type() === 'error' && this.problems.push(`console: ${message.text()}`))
+    page.on('pageerror', (error) => this.problems.push(`page error: ${error.message}`))
+    page.on('request', (request) => {
+      ++this.pending
+      const url = request.url()
+      if (!url.startsWith(origin) && !/^(data|blob):/.test(url)) this.problems.push(`leaves the server: ${url}`)
+    })
+    page.on('requestfinished', () => --this.pending)
+    page.on('requestfailed', () => --this.pending)
+    page.on('response', (reply) => reply.status() >= 400 && this.problems.push(`${reply.status()}: ${reply.url()}`))
+  }
+
+  static async open(browser: Browser, link: string, options: SessionOptions = {}): Promise<Session> {
+    const context = await browser.newContext({
+      viewport: { width: options.width ?? 1440, height: options.height ?? 900 },
+      colorScheme: options.theme ?? 'light',
+      locale: options.language === 'zh' ? 'zh-CN' : 'en-GB',
+      reducedMotion: 'reduce',
+      acceptDownloads: true,
+      ignoreHTTPSErrors: options.ignoreHTTPSErrors ?? false,
+    })
+    const session = new Session(await context.newPage(), context, link)
+    await session.page.goto(link)
+    await session.settle()
+    return session
+  }
+
+  // To another place of the pages, as a link inside of them does.
+  async go(hash: string): Promise<void> {
+    await this.page.evaluate((target) => (location.hash = target), hash)
+    await this.settle()
+  }
+
+  // Until nothing loads: no panel is busy, no request is under way, and that for a while.
+  async settle(seconds = 20): Promise<void> {
+    const end = Date.now() + seconds * 1000
+    let quiet = 0
+    while (Date.now() < end) {
+      await this.page.waitForTimeout(40)
+      const busy = this.pending > 0 || (await this.page.locator('[aria-busy="true"]').count()) > 0
+      quiet = busy ? 0 : quiet + 1
+      if (quiet >= 3) return
+    }
+    throw new Error(`still loading after ${seconds} s: ${this.page.url()}`)
+  }
+
+  async picture(name: string): Promise<void> {
+    await this.page.screenshot({ path: `${screenshots}/${name}.png` })
+  }
+
+  expectNoProblems(): void {
+    expect(this.problems.splice(0), this.page.url()).toEqual([])
+  }
+
+  close(): Promise<void> {
+    return this.context.close()
+  }
+}

@@ -1,0 +1,61 @@
+// What a step is made of, in two ways: by what the device does and why it stands still (step_budget), and
+// by stages (step_trace). One place for their order, names and colours.
+import type { Cell } from '../api'
+
+export interface Part {
+  key: string // column of the table
+  label: string // key of the text
+  colour: string // name of the variable
+}
+
+export const budgetParts: Part[] = [
+  { key: 'compute_ns', label: 'part.compute', colour: 'computing' },
+  { key: 'exposed_communication_ns', label: 'part.exposed_communication', colour: 'comm' },
+  { key: 'exposed_copy_ns', label: 'part.exposed_copy', colour: 'memory' },
+  { key: 'input_ns', label: 'part.input', colour: 'data' },
+  { key: 'sync_ns', label: 'part.sync', colour: 'bad' },
+  { key: 'gc_ns', label: 'part.gc', colour: 'ai-cpu' },
+  { key: 'host_ns', label: 'part.host', colour: 'host' },
+  { key: 'other_ns', label: 'part.other', colour: 'free' },
+]
+
+export const stages: Part[] = [
+  { key: 'iteration_interval_ns', label: 'part.interval', colour: 'interval' },
+  { key: 'fp_and_bp_ns', label: 'part.fp_bp', colour: 'computing' },
+  { key: 'tail_ns', label: 'part.tail', colour: 'comm' },
+]
+
+export interface Share extends Part {
+  value: number
+  share: number
+}
+
+// Means of the parts over rows; those without time are left out.
+export function meanParts(rows: Record<string, Cell>[], parts: Part[], totalKey: string): { total: number; list: Share[] } | null {
+  if (!rows.length) return null
+  const mean = (key: string) => rows.reduce((sum, row) => sum + Number(row[key] ?? 0), 0) / rows.length
+  const total = mean(totalKey)
+  const list = parts.map((part) => ({ ...part, value: mean(part.key), share: mean(part.key) / (total || 1) }))
+  return { total, list: list.filter((part) => part.value > 0) }
+}
+
+export interface NamedShare {
+  name: string
+  value: number
+  share: number
+}
+
+// The largest of what is summed up by name, the rest as one with an empty name.
+export function largest(pairs: Iterable<[string, number]>, most: number): NamedShare[] {
+  const sums = new Map<string, number>()
+  let total = 0
+  for (const [name, value] of pairs) {
+    if (!(value > 0)) continue
+    sums.set(name, (sums.get(name) ?? 0) + value)
+    total += value
+  }
+  const all = [...sums.entries()].sort((a, b) => b[1] - a[1])
+  const list = all.slice(0, most).map(([name, value]) => ({ name, value, share: value / total }))
+  const rest = all.slice(most).reduce((sum, [, value]) => sum + value, 0)
+  return rest > 0 ? [...list, { name: '', value: rest, share: rest / total }] : list
+}

@@ -1,0 +1,38 @@
+import { beforeAll, expect, test, vi } from 'vitest'
+
+vi.stubGlobal('localStorage', { getItem: () => 'zh', setItem: () => undefined })
+const { columnTitle, fill, findingTexts } = await import('./serverTexts')
+const { i18n } = await import('.')
+const { default: zh } = await import('./serverTexts.zh')
+
+beforeAll(() => (i18n.global.locale.value = 'zh'))
+
+test('values are inserted by their units', () => {
+  expect(fill('{a:ns} {b:share} {rank}', { a: 1500, b: 0.5, rank: 3 })).toBe('1.500 µs 50.0 % 3')
+  expect(fill('{a:ns}', {})).toBeNull()
+})
+
+test('a finding is told in Chinese with its numbers', () => {
+  const texts = findingTexts({ rule: 'launch_bound', title: 'Launching', detail: 'English', remedy: 'Launch less', rank: 0, evidence: '{"idle":2000000,"kernels":812,"mean_kernel":12000,"share":0.31}' })
+  expect(texts.title).toBe('下发跟不上：核函数平均只有 12.00 µs')
+  expect(texts.detail).toContain('2.000 ms（31.0 %）')
+})
+
+test('what the server did not say, and unknown rules, stay English', () => {
+  expect(findingTexts({ rule: 'slow_link', title: 'The link', detail: 'd', remedy: 'r', evidence: '{}' }).title).toBe('The link')
+  expect(findingTexts({ rule: 'new_rule', title: 'New', detail: 'd', remedy: 'r', evidence: 'broken' })).toEqual({ title: 'New', detail: 'd', remedy: 'r' })
+})
+
+test('columns', () => {
+  expect(columnTitle('total_ns')).toBe('总时间')
+  i18n.global.locale.value = 'en'
+  expect(columnTitle('total_ns')).toBe('total')
+  i18n.global.locale.value = 'zh'
+})
+
+test('every text of a finding has only placeholders with names and known units', () => {
+  const units = ['ns', 'bytes', 'count', 'share', 'bytes_per_second']
+  for (const texts of Object.values(zh.advice)) {
+    for (const match of `${texts.title}${texts.detail}`.matchAll(/\{(\w+)(?::(\w+))?\}/g)) if (match[2]) expect(units).toContain(match[2])
+  }
+})
