@@ -82,15 +82,17 @@ def test_a_slow_step_is_captured_with_the_steps_before(
 ) -> None:
     with triggers.watch(
         tmp_path / "captures",
-        slow_step=triggers.SlowStep(factor=15, steps=1),
+        slow_step=triggers.SlowStep(factor=10, steps=1),
         capture_steps=2,
         no_progress_s=None,
     ) as watch:
         for number in range(1, 41):
             watch.step()
             with stepscope.record_function("work"):
-                time.sleep(0.6 if number == 30 else 0.02)
-        while not any(capture.complete for capture in watch.captures):
+                time.sleep(2.0 if number == 30 else 0.02)
+        for _ in range(200):
+            if any(capture.complete for capture in watch.captures):
+                break
             watch.step()
             time.sleep(0.02)
         live = watch.captures
@@ -100,7 +102,7 @@ def test_a_slow_step_is_captured_with_the_steps_before(
     trigger = the_trigger(run)
     assert trigger["kind"] == "slow_step"
     assert trigger["step"] == 30
-    assert 0.6 <= float(str(trigger["seconds"])) < 5
+    assert float(str(trigger["seconds"])) >= 2
     steps = steps_in(run)
     assert steps[0] == 1
     assert {30, 31} <= set(steps)

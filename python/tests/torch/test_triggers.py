@@ -54,22 +54,24 @@ def test_a_planted_slow_step_is_named_with_the_seconds_before(
     with triggers.watch(
         tmp_path / "captures",
         operators=operators,
-        slow_step=triggers.SlowStep(factor=15, steps=1),
+        slow_step=triggers.SlowStep(factor=10, steps=1),
         capture_steps=3,
         no_progress_s=None,
     ) as watch:
         for number in range(60):
-            training.step(0.8 if number == 40 else 0.02)
-        while not any(capture.complete for capture in watch.captures):
+            training.step(2.0 if number == 40 else 0.02)
+        for _ in range(200):
+            if any(capture.complete for capture in watch.captures):
+                break
             training.step()
     (capture,) = watch.captures
     with stepscope.open(capture.path) as run:
         trigger = the_trigger(run)
         assert trigger["kind"] == "slow_step"
         assert trigger["step"] == 40
-        assert trigger["seconds"] >= 0.8
+        assert trigger["seconds"] >= 2
         steps = run.table("steps")["step"].tolist()
-        assert steps[0] == 0, "about two seconds before are in it"
+        assert steps[0] == 0, "the seconds before are in it"
         assert {40, 41, 42} <= set(steps)
         # The slow step holds the slow layer, and the others the fast one.
         longest = run.query(
@@ -78,7 +80,7 @@ def test_a_planted_slow_step_is_named_with_the_seconds_before(
         )
         assert longest["step"].tolist() == [40]
         (count,) = run.query("select count(*) as n from ops where name = 'aten::linear'")["n"]
-        assert (count > 40) is operators
+        assert bool(count > 40) is operators
 
 
 def test_a_failed_allocation_of_torch_is_a_cause(tmp_path: pathlib.Path) -> None:
