@@ -209,6 +209,7 @@ Status send_view(OpenRun& run, const httplib::Request& request, httplib::Respons
     const ColumnView& names = store.column(Table::kSlices, "name", rank);
     const ColumnView& categories = store.column(Table::kSlices, "cat", rank);
     const auto lanes = store.lanes(rank);
+    const std::string_view kind = text_at(store, Table::kTracks, "kind", rank, row);
     // Lanes are sorted by track and depth.
     auto lane = std::lower_bound(lanes.begin(), lanes.end(), row,
                                  [](const Lane& one, uint64_t at) { return one.track < at; });
@@ -222,7 +223,7 @@ Status send_view(OpenRun& run, const httplib::Request& request, httplib::Respons
                   static_cast<double>(item.end_ns - origin),
                   static_cast<double>(slice_base + item.slice_row), static_cast<uint32_t>(name),
                   static_cast<uint32_t>(std::min<uint64_t>(item.count, UINT32_MAX)),
-                  run.colour(categories.at(item.slice_row), name));
+                  on_track(run.colour(categories.at(item.slice_row), name), kind));
       }
     }
   }

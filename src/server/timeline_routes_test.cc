@@ -187,6 +187,18 @@ TEST_F(TimelineRoutes, ARangeIsToldByNameAndByTrack) {
   EXPECT_EQ(get(run_ + "/timeline/range?rank=4")["names"], 0);
 }
 
+TEST(SliceColours, TheTrackDecidesWhereTheNameDoesNot) {
+  const uint8_t unknown = shaded(slice_colour("", "Conv2D-op1"), "Conv2D-op1");
+  EXPECT_EQ(unknown & 15, static_cast<int>(SliceColour::kOther));
+  EXPECT_EQ(on_track(unknown, "device") & 15, static_cast<int>(SliceColour::kComputing));
+  EXPECT_EQ(on_track(unknown, "communication") & 15, static_cast<int>(SliceColour::kCommunication));
+  EXPECT_EQ(on_track(unknown, "device") >> 4, unknown >> 4);
+  EXPECT_EQ(on_track(unknown, "host"), unknown);
+  const uint8_t wait = shaded(slice_colour("", "EVENT_WAIT"), "EVENT_WAIT");
+  EXPECT_EQ(wait & 15, static_cast<int>(SliceColour::kSync));
+  EXPECT_EQ(on_track(wait, "device"), wait);
+}
+
 TEST(SliceColours, ShadesDependOnTheNameAlone) {
   EXPECT_EQ(shaded(SliceColour::kHost, "aten::mm"), shaded(SliceColour::kHost, "aten::mm"));
   std::set<int> shades;

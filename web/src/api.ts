@@ -130,7 +130,8 @@ export interface Series {
   samples: number
   low: number
   high: number
-  last: number // time of the last sample, ns after the origin
+  first: number // times of the first and the last sample, ns after the origin
+  last: number
 }
 
 // A slice where the timeline draws it.

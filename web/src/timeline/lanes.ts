@@ -119,7 +119,8 @@ export function makeLanes(tracks: Track[], series: Series[], options: LaneOption
     return !options.filter || matches(options.filter, `${track.process} ${laneLabel(track)} ${track.kind} ${options.names(sectionOf(track), '')}`)
   })
   const curves = series.filter((one) => {
-    if (one.samples === 0 || options.hide.has(one.kind)) return false
+    // Samples of another clock lie outside of the run.
+    if (one.samples === 0 || one.last < 0 || one.first > options.length || options.hide.has(one.kind)) return false
     if (options.rank !== null && one.rank !== options.rank) return false
     return !options.filter || matches(options.filter, `${one.group} ${one.name} ${one.kind} ${options.names(one.kind, '')}`)
   })
