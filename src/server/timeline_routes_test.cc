@@ -187,6 +187,16 @@ TEST_F(TimelineRoutes, ARangeIsToldByNameAndByTrack) {
   EXPECT_EQ(get(run_ + "/timeline/range?rank=4")["names"], 0);
 }
 
+TEST_F(TimelineRoutes, AnArchiveHasARankAFile) {
+  const std::string all = bytes("/timeline/archive");
+  EXPECT_EQ(all.substr(0, 4), "PK\x03\x04");
+  EXPECT_NE(all.find("rank_0_0.pt.trace.json"), std::string::npos);
+  // What touches the second step only.
+  EXPECT_LT(bytes("/timeline/archive?from=105000&to=200000").size(), all.size());
+  get(run_ + "/timeline/archive?rank=5", 404);
+  get(run_ + "/timeline/archive?from=x", 400);
+}
+
 TEST(SliceColours, TheTrackDecidesWhereTheNameDoesNot) {
   const uint8_t unknown = shaded(slice_colour("", "Conv2D-op1"), "Conv2D-op1");
   EXPECT_EQ(unknown & 15, static_cast<int>(SliceColour::kOther));

@@ -239,7 +239,8 @@ export const api = {
     (await fetchChecked(`runs/${run}/sql`, { method: 'POST', body: JSON.stringify({ sql, limit }) }))
       .json() as Promise<SqlResult>,
   schema: (run: string) => getJson<{ tables: { name: string; columns: string[] }[] }>(`runs/${run}/schema`),
-  traceLink: (run: string, query: { position?: number; levels?: number; from?: number; to?: number } = {}) => `${root}runs/${run}/trace${queryText(query)}`,
+  traceLink: (run: string, query: { position: number; scope_levels?: number }) => `${root}runs/${run}/trace${queryText(query)}`,
+  archiveLink: (run: string, query: { rank?: number | null; from?: number; to?: number } = {}) => `${root}runs/${run}/timeline/archive${queryText(query)}`,
 }
 
 // A result table as objects by column name, for pages that know their columns.
