@@ -26,6 +26,7 @@ std::string rich_trace() {
        R"({"ph": "X", "cat": "cpu_op", "name": "MmBackward0", "pid": 1, "tid": 2, "ts": 110, "dur": 20})",
        R"({"ph": "s", "id": 3, "pid": 1, "tid": 1, "ts": 10, "cat": "fwdbwd", "name": "fwdbwd"})",
        R"({"ph": "f", "id": 3, "pid": 1, "tid": 2, "ts": 110, "cat": "fwdbwd", "name": "fwdbwd", "bp": "e"})",
+       R"({"ph": "i", "s": "g", "name": "Record Window End", "pid": "", "tid": "", "ts": 900})",
        R"({"ph": "C", "name": "queue", "pid": 1, "tid": 1, "ts": 10, "args": {"value": 3}})",
        R"({"ph": "C", "name": "queue", "pid": 1, "tid": 1, "ts": 50, "args": {"value": 8}})",
        R"({"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": 15, "args": {"Total Reserved": 4096, "Total Allocated": 1024, "Bytes": 1024, "Addr": 16, "Device Id": 0, "Device Type": 1}})",
@@ -95,7 +96,10 @@ TEST_F(TimelineRoutes, ComputedLanesAreDrawnLikeTracks) {
 }
 
 TEST_F(TimelineRoutes, TracksSayHowBusyTheyAre) {
-  const json tracks = get(run_ + "/timeline/tracks")["tracks"];
+  const json reply = get(run_ + "/timeline/tracks");
+  EXPECT_EQ(reply["from"], 0);
+  EXPECT_EQ(reply["to"], 200'000);  // the mark at 900 has no length
+  const json tracks = reply["tracks"];
   const json busy = get(run_ + "/timeline/lanes")["busy"];
   ASSERT_EQ(busy.size(), tracks.size());
   for (size_t i = 0; i < tracks.size(); ++i) {

@@ -214,7 +214,7 @@ export const api = {
     getJson<ResultTable>(`runs/${run}/analyses/${table}${queryText(query)}`, signal),
   analysisCsv: (run: string, table: string) => `${root}runs/${run}/analyses/${table}?format=csv`,
   tracks: (run: string) =>
-    getJson<{ origin_ns: string; tracks: Track[] }>(`runs/${run}/timeline/tracks`),
+    getJson<{ origin_ns: string; from?: number; to?: number; tracks: Track[] }>(`runs/${run}/timeline/tracks`),
   view: async (run: string, from: number, to: number, width: number, tracks: number[], signal?: AbortSignal) =>
     (await fetchChecked(
       `runs/${run}/timeline/view${queryText({ from: Math.floor(from), to: Math.ceil(to), width, tracks: tracks.join(',') })}`,

@@ -69,6 +69,7 @@ export default {
       share: 'Of the total of all names; nested slices count in each', busy: 'Covered by the outermost slices of the lane', self: 'Without the slices directly inside of it',
       delay: 'From the start of the launching call to the start on the device',
     },
+    keyNames: { wheel: 'wheel', drag: 'drag', doubleClick: 'double click' },
     keyHelp: {
       zoom: 'Zoom in and out at the pointer', pan: 'Move left and right', zoomWheel: 'Zoom; over the ruler also without Ctrl', panWheel: 'Move left and right', drag: 'Move the view',
       select: 'Select a time range; also by dragging in the ruler', fit: 'Show the selection, or the whole run', whole: 'Show the whole run', back: 'Back to the view before',

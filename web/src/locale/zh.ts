@@ -69,6 +69,7 @@ export default {
       share: '占所有名称总计的比例；嵌套切片各自计入', busy: '泳道最外层切片覆盖的时间', self: '不含直接位于其中的切片',
       delay: '从下发调用开始到设备上开始的时间',
     },
+    keyNames: { wheel: '滚轮', drag: '拖动', doubleClick: '双击' },
     keyHelp: {
       zoom: '以指针为中心缩放', pan: '左右移动', zoomWheel: '缩放；在标尺上无需 Ctrl', panWheel: '左右移动', drag: '移动视图',
       select: '选择时间范围；也可在标尺上拖动', fit: '显示选区或整个运行', whole: '显示整个运行', back: '返回上一个视图',

@@ -69,6 +69,11 @@ function drawRuler(context: CanvasRenderingContext2D, scene: Scene, tools: Tools
     context.fillStyle = palette.css('muted')
     context.fillText(duration(time), x + 4, rulerPixels - 8)
   }
+  // Where the search finds something, however short it is.
+  context.fillStyle = palette.css('bad')
+  for (const time of scene.hitTimes) {
+    if (time >= scene.view.from && time <= scene.view.to) context.fillRect(Math.round(xOf(scene, time)) - 1, rulerPixels - 5, 2, 4)
+  }
   context.restore()
 }
 

@@ -15,7 +15,7 @@ function scene(pinned: string[] = [], scroll = 0): Scene {
     rank: null, filter: '', hide: new Set(), levels: null, states: new Map(), pinned: new Set(pinned), busy: [], length: 1000,
     names: (section) => section, rankName: String,
   })
-  return { view: { from: 0, to: 1000 }, length: 1000, layout, scroll, width: headPixels + 1000, height: 400, steps: [], step: null, chosen: null, arrows: [], hits: null, range: null, marks: [], hoverLane: null }
+  return { view: { from: 0, to: 1000 }, length: 1000, layout, scroll, width: headPixels + 1000, height: 400, steps: [], step: null, chosen: null, arrows: [], hits: null, hitTimes: [], range: null, marks: [], hoverLane: null }
 }
 
 // One row with slices at 100 to 200 and 300 to 300.4, one below with 150 to 160.

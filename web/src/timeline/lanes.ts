@@ -126,7 +126,15 @@ export function makeLanes(tracks: Track[], series: Series[], options: LaneOption
   })
 
   // Members of each rank's groups, in the order of the seed.
-  const positions = [...new Set([...wanted, ...curves].map((one) => one.position))].sort((a, b) => a - b)
+  const ofPosition = new Map<number, { rank: number; tracks: Track[]; curves: Series[] }>()
+  const at = (one: { position: number; rank: number }) => {
+    let found = ofPosition.get(one.position)
+    if (!found) ofPosition.set(one.position, (found = { rank: one.rank, tracks: [], curves: [] }))
+    return found
+  }
+  for (const track of wanted) at(track).tracks.push(track)
+  for (const one of curves) at(one).curves.push(one)
+  const positions = [...ofPosition.keys()].sort((a, b) => a - b)
   interface Group { section: Section; detail: string; members: Member[] }
   const groupsOf = (position: number): Map<string, Group> => {
     const groups = new Map<string, Group>()
@@ -138,7 +146,7 @@ export function makeLanes(tracks: Track[], series: Series[], options: LaneOption
     const byOrder = (a: Track, b: Track) =>
       (orderOfKind[a.kind] ?? 5) - (orderOfKind[b.kind] ?? 5) || (a.level ?? 0) - (b.level ?? 0) || (a.device ?? 0) - (b.device ?? 0) ||
       (a.stream ?? 0) - (b.stream ?? 0) || b.slices - a.slices
-    const own = wanted.filter((one) => one.position === position).sort(byOrder)
+    const own = (ofPosition.get(position)?.tracks ?? []).sort(byOrder)
     // Processes of the source with one lane each do not get a group each.
     const others = new Map<string, number>()
     for (const track of own) if (sectionOf(track) === 'other') others.set(track.process, (others.get(track.process) ?? 0) + 1)
@@ -151,7 +159,7 @@ export function makeLanes(tracks: Track[], series: Series[], options: LaneOption
       })
     }
     const pools = new Map<string, Series[]>()
-    for (const one of curves.filter((each) => each.position === position)) {
+    for (const one of ofPosition.get(position)?.curves ?? []) {
       if (one.kind !== 'memory') {
         group(one.kind, one.kind, '').members.push({ series: [one], id: `c${one.series}`, label: one.name, hint: [one.group, one.name].filter(Boolean).join(' · ') })
         continue
@@ -168,11 +176,10 @@ export function makeLanes(tracks: Track[], series: Series[], options: LaneOption
     sections.indexOf(a[1].section) - sections.indexOf(b[1].section) || a[0].localeCompare(b[0], undefined, { numeric: true })
 
   const all = positions.map((position) => ({ position, groups: [...groupsOf(position)].sort(bySection) }))
-  const rankOf = (position: number) => [...wanted, ...curves].find((one) => one.position === position)
   const windows = new Map<number, number>()
   const rankNames = new Map<number, string>()
   for (const position of positions) {
-    const rank = rankOf(position)?.rank ?? 0
+    const rank = ofPosition.get(position)?.rank ?? 0
     const window = windows.get(rank) ?? 0
     windows.set(rank, window + 1)
     rankNames.set(position, options.rankName(rank, window))
