@@ -52,8 +52,8 @@ export default {
     keys: 'W S zoom · A D move · shift-drag select · F fit · M mark · / search · [ ] matches · Z back · Esc clear',
     previous: 'Previous match', next: 'Next match', previousSlice: 'Previous slice', nextSlice: 'Next slice', show: 'Lanes', all: 'all', levels: 'Scope levels',
     levelsHint: 'How many levels of operator scopes (Default / network / …) are shown', fitHint: 'Shows the selection, or the whole run (F)', link: 'Copy link',
-    downloadAll: 'All ranks (zip of Chrome JSON)', downloadWhole: 'Whole timeline (Chrome JSON)', downloadRank: 'Rank {n} (Chrome JSON)', downloadView: 'Rank {n}, what is on screen (Chrome JSON)',
-    downloadLevels: 'With {n} scope levels and overlap (trace view)', wholeRun: 'Whole run', minimapHint: 'Drag the window, or draw a new one; double click shows all',
+    downloadAll: 'All ranks (zip of Chrome JSON)', downloadWhole: 'Whole timeline (Chrome JSON)', downloadRank: 'Rank {n} (Chrome JSON)', downloadView: 'What is on screen (zip of Chrome JSON)',
+    downloadLevels: 'Rank {rank} with {n} scope levels (trace view)', wholeRun: 'Whole run', minimapHint: 'Drag the window, or draw a new one; double click shows all',
     at: 'at {time}', stepWord: 'step', rankName: 'Rank {n}', rankWindow: 'Rank {n}, window {window}', lane: 'Lane', busy: 'Busy', byName: 'By name', byLane: 'By lane',
     rangeSum: '{slices} slices, {names} names', rangeMore: 'The {n} with most time of {all} names.', rangeEmpty: 'Nothing on the shown lanes between these times.', zoomHere: 'Zoom to it',
     self: 'Self time', delay: 'Launch delay', stack: 'Call stack', moreArrows: '{n} more', computedHint: 'This lane is computed from the recording; it has no events of its own.',
@@ -69,6 +69,7 @@ export default {
       share: 'Of the total of all names; nested slices count in each', busy: 'Covered by the outermost slices of the lane', self: 'Without the slices directly inside of it',
       delay: 'From the start of the launching call to the start on the device',
     },
+    keyNames: { wheel: 'wheel', drag: 'drag', doubleClick: 'double click' },
     keyHelp: {
       zoom: 'Zoom in and out at the pointer', pan: 'Move left and right', zoomWheel: 'Zoom; over the ruler also without Ctrl', panWheel: 'Move left and right', drag: 'Move the view',
       select: 'Select a time range; also by dragging in the ruler', fit: 'Show the selection, or the whole run', whole: 'Show the whole run', back: 'Back to the view before',

@@ -52,8 +52,8 @@ export default {
     keys: 'W S 缩放 · A D 移动 · Shift 拖动选择 · F 适应 · M 标记 · / 搜索 · [ ] 匹配项 · Z 返回 · Esc 清除',
     previous: '上一个匹配', next: '下一个匹配', previousSlice: '上一个切片', nextSlice: '下一个切片', show: '泳道', all: '全部', levels: 'Scope 层数',
     levelsHint: '显示算子 Scope（Default / network / …）的层数', fitHint: '显示选区或整个运行（F）', link: '复制链接',
-    downloadAll: '所有 rank（Chrome JSON 的 zip）', downloadWhole: '完整时间线（Chrome JSON）', downloadRank: 'Rank {n}（Chrome JSON）', downloadView: 'Rank {n}，屏幕上的部分（Chrome JSON）',
-    downloadLevels: '含 {n} 层 Scope 与重叠分析（trace view）', wholeRun: '整个运行', minimapHint: '拖动窗口或画出新的窗口；双击显示全部',
+    downloadAll: '所有 rank（Chrome JSON 的 zip）', downloadWhole: '完整时间线（Chrome JSON）', downloadRank: 'Rank {n}（Chrome JSON）', downloadView: '屏幕上的部分（Chrome JSON 的 zip）',
+    downloadLevels: 'Rank {rank}，含 {n} 层 Scope（trace view）', wholeRun: '整个运行', minimapHint: '拖动窗口或画出新的窗口；双击显示全部',
     at: '于 {time}', stepWord: '迭代', rankName: 'Rank {n}', rankWindow: 'Rank {n}，窗口 {window}', lane: '泳道', busy: '忙碌', byName: '按名称', byLane: '按泳道',
     rangeSum: '{slices} 个切片，{names} 个名称', rangeMore: '{all} 个名称中耗时最多的 {n} 个。', rangeEmpty: '所示泳道在这段时间内没有内容。', zoomHere: '放大到此处',
     self: '自身时间', delay: '下发延迟', stack: '调用栈', moreArrows: '另有 {n} 个', computedHint: '此泳道由记录计算得出，没有自己的事件。',
@@ -69,6 +69,7 @@ export default {
       share: '占所有名称总计的比例；嵌套切片各自计入', busy: '泳道最外层切片覆盖的时间', self: '不含直接位于其中的切片',
       delay: '从下发调用开始到设备上开始的时间',
     },
+    keyNames: { wheel: '滚轮', drag: '拖动', doubleClick: '双击' },
     keyHelp: {
       zoom: '以指针为中心缩放', pan: '左右移动', zoomWheel: '缩放；在标尺上无需 Ctrl', panWheel: '左右移动', drag: '移动视图',
       select: '选择时间范围；也可在标尺上拖动', fit: '显示选区或整个运行', whole: '显示整个运行', back: '返回上一个视图',
