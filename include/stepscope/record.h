@@ -190,6 +190,11 @@ STEPSCOPE_API void stepscope_unprepare(void);
 // Returns 1 when something began, 0 when nothing was to be done, -1 when it cannot. The library
 // calls it when it is loaded, the injected one when CUDA is.
 STEPSCOPE_API int stepscope_start_from_environment(int with_gpu);
+// The NPU, with the npu_ fields of the options, from here to stepscope_end_npu() or to the end of a
+// recording that the environment started: what a profiler does that joins it. 0, or -1 when it
+// cannot, or does so already. Both wait for CANN, which may take seconds.
+STEPSCOPE_API int stepscope_begin_npu(const stepscope_options* options);
+STEPSCOPE_API void stepscope_end_npu(void);
 // Writes what is left and closes the file. Returns the recording's figures as JSON (events,
 // not_recorded, threads, bytes, seconds, writer_cpu_seconds, stopped_by, problems), valid until
 // this thread's next call; "{}" when nothing was recording.

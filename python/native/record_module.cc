@@ -128,13 +128,16 @@ class Recording {
     begin(options);
   }
 
-  // Takes the stacks and the metadata of the options; everything else is the outer recording's.
+  // Takes the stacks, the NPU and the metadata of the options; everything else is the outer
+  // recording's.
   static std::unique_ptr<Recording> join(const std::string& options_json) {
     if (!stepscope_is_recording()) throw std::runtime_error("nothing is being recorded");
     std::unique_ptr<Recording> joined(new Recording);
     joined->active_ = true;
     joined->is_part_ = true;
-    joined->begin(parsed(options_json));
+    const nb::dict options = parsed(options_json);
+    joined->begin(options);
+    joined->begin_npu(chosen_in(options));
     return joined;
   }
 
@@ -170,6 +173,7 @@ class Recording {
       const nb::gil_scoped_release release;
       if (sampler_ != nullptr) sampler_->stop();
       sampler_.reset();
+      if (has_npu_) stepscope_end_npu();
       if (!is_part_) statistics_ = stepscope_stop();
     }
     return statistics_;
@@ -179,11 +183,24 @@ class Recording {
     if (active_) stepscope_metadata(key.c_str(), json.c_str());
   }
 
-  std::string problems() const { return active_ ? stepscope_problems() : "[]"; }
+  std::string problems() const {
+    if (!active_ || (is_part_ && without_npu_.empty())) return "[]";
+    if (!is_part_) return stepscope_problems();
+    nb::list sentences;
+    sentences.append("npu: " + without_npu_);
+    return nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(sentences));
+  }
   bool active() const { return active_; }
 
  private:
   Recording() = default;
+
+  void begin_npu(const stepscope_options& chosen) {
+    if (chosen.npu_level == 0) return;
+    const nb::gil_scoped_release release;
+    has_npu_ = stepscope_begin_npu(&chosen) == 0;
+    if (!has_npu_) without_npu_ = stepscope_last_error();
+  }
 
   void begin(const nb::dict& options) {
     const nb::dict sources = dict_in(options, "sources");
@@ -199,6 +216,8 @@ class Recording {
 
   bool active_ = false;
   bool is_part_ = false;
+  bool has_npu_ = false;     // of a part
+  std::string without_npu_;  // why, when it was asked for
   const pid_t process_ = ::getpid();
   std::shared_ptr<StackSampler> sampler_;
   std::string statistics_ = "{}";

@@ -9,8 +9,8 @@ class Recording:
     def __init__(self, folder: str, options: str = "{}") -> None: ...
     @staticmethod
     def join(options: str = "{}") -> Recording:
-        """A part of the recording that runs: its stacks and its metadata. `stop` leaves the
-        recording running and returns "{}"."""
+        """A part of the recording that runs: its stacks, its NPU and its metadata. `stop` leaves
+        the recording running and returns "{}"."""
 
     @staticmethod
     def watch(output: str, rules: str, options: str = "{}") -> Recording:

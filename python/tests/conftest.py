@@ -60,11 +60,13 @@ def cli() -> pathlib.Path:
 def record_program(cli: pathlib.Path, tmp_path: pathlib.Path) -> Callable[..., str]:
     """Runs a Python program under ``stepscope record -o runs``; returns what both of them said."""
 
-    def run_it(*command: str | pathlib.Path, **variables: str) -> str:
+    def run_it(
+        *command: str | pathlib.Path, options: tuple[str, ...] = (), **variables: str
+    ) -> str:
         package = str(pathlib.Path(stepscope.__file__).parent.parent)
         paths = [package, os.environ.get("PYTHONPATH", "")]
         done = subprocess.run(
-            [cli, "record", "-o", tmp_path / "runs", "--", sys.executable, *command],
+            [cli, "record", "-o", tmp_path / "runs", *options, "--", sys.executable, *command],
             cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **variables},
             capture_output=True,

@@ -71,14 +71,15 @@ std::string run_folder(const std::string& folder) {
   return path;
 }
 
-std::unique_ptr<stepscope::Source> npu_source(const char* folder, const stepscope_options& chosen) {
+stepscope::ascend::AscendOptions npu_options(const std::string& folder,
+                                             const stepscope_options& chosen) {
   stepscope::ascend::AscendOptions options;
   options.folder = run_folder(folder);
   options.level = static_cast<stepscope::ascend::Level>(std::clamp(chosen.npu_level, 1u, 4u));
   if (chosen.npu_metrics > 0) options.metrics = chosen.npu_metrics - 1;
   options.data = chosen.npu_data;
   options.device = static_cast<int32_t>(chosen.npu_device);
-  return std::make_unique<stepscope::ascend::AscendSource>(std::move(options));
+  return options;
 }
 
 // CUPTI, CANN and the drivers take themselves apart when the program exits. Handlers run last to
@@ -169,7 +170,12 @@ int start(const char* folder, const stepscope_options* options, bool from_enviro
                                                                 Process::instance().workers()));
   if (chosen.gpu_tier > 0)
     sources.push_back(gpu_source(gpu_options(chosen.gpu_tier, recorder.max_host_bytes)));
-  if (chosen.npu_level > 0) sources.push_back(npu_source(folder, chosen));
+  sources.push_back(
+      std::make_unique<stepscope::ascend::NpuWindowsSource>(Process::instance().npu_windows()));
+  if (chosen.npu_level > 0) {
+    sources.push_back(
+        std::make_unique<stepscope::ascend::AscendSource>(npu_options(folder, chosen)));
+  }
   const stepscope::Status started =
       Process::instance().start(std::move(recorder), std::move(sources));
   if (!started) return fail(started.error().message());
@@ -243,6 +249,23 @@ int stepscope_start_from_environment(int with_gpu) try {
   return start(folder->c_str(), &options, true) == 0 ? 1 : -1;
 } catch (const std::exception& failure) {
   return fail(std::string("cannot start recording: ") + failure.what());
+}
+
+int stepscope_begin_npu(const stepscope_options* options) try {
+  const std::string folder = Process::instance().outer_folder();
+  if (folder.empty()) return fail("nothing is being recorded from outside");
+  const stepscope::Status begun =
+      Process::instance().npu_windows().begin(npu_options(folder, complete(options)));
+  if (!begun) return fail(begun.error().message());
+  stop_before_the_driver_ends();
+  return 0;
+} catch (const std::exception& failure) {
+  return fail(std::string("cannot record the NPU: ") + failure.what());
+}
+
+void stepscope_end_npu(void) try {
+  Process::instance().npu_windows().end();
+} catch (const std::exception&) {  // NOLINT: without memory there is nothing to be said
 }
 
 const char* stepscope_stop(void) try {

@@ -134,6 +134,7 @@ void Process::before_fork() {
   stages_.mutex().lock();
   names_.mutex().lock();
   mindspore_inbox_.mutex().lock();
+  npu_windows_.mutex().lock();
 }
 
 void Process::after_fork(bool in_child) {
@@ -149,8 +150,10 @@ void Process::after_fork(bool in_child) {
     }
     rings_.forget_threads();
     mindspore_inbox_.forget();
+    npu_windows_.forget();
     workers_.forget();
   }
+  npu_windows_.mutex().unlock();
   mindspore_inbox_.mutex().unlock();
   names_.mutex().unlock();
   stages_.mutex().unlock();

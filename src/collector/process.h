@@ -16,6 +16,7 @@
 
 #include "collector/pipeline_stages.h"
 #include "collector/recorder.h"
+#include "collector/sources/ascend/npu_windows.h"
 #include "collector/sources/mindspore/mindspore_source.h"
 #include "collector/worker_rings.h"
 
@@ -51,6 +52,7 @@ class Process {
   NameTable& names() { return names_; }
   RingRegistry& rings() { return rings_; }
   MindsporeInbox& mindspore_inbox() { return mindspore_inbox_; }
+  ascend::NpuWindows& npu_windows() { return npu_windows_; }
   PipelineStages& stages() { return stages_; }
   WorkerRings& workers() { return workers_; }
 
@@ -62,6 +64,7 @@ class Process {
   NameTable names_;
   RingRegistry rings_;
   MindsporeInbox mindspore_inbox_;
+  ascend::NpuWindows npu_windows_;
   PipelineStages stages_;
   WorkerRings workers_;
   WriterBell bell_;
