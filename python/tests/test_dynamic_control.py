@@ -131,6 +131,8 @@ def test_it_is_off_and_survives_strange_callers(machine: Made) -> None:
     assert ask("PUT", "/config", '{"start_step": 5, "stop_step": 4}') == 400
     assert ask("PUT", "/config", '{"start_step": 5, "stop_step": 5}') == 412, "not read before"
     assert ask("PUT", "/elsewhere", "{}") == 400
+    elsewhere = '{"start_step": 5, "stop_step": 5, "prof_path": "/tmp/elsewhere"}'
+    assert ask("PUT", "/config", elsewhere) == 400, "not without a token"
     with pytest.raises((OSError, http.client.HTTPException, AssertionError)):
         assert ask("PUT", "/config", " " * (2 << 20)) == 200
     assert ask("GET", "/ranks") == 200

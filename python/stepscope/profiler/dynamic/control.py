@@ -150,7 +150,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         body = self.rfile.read(int(length))
         try:
-            read(body)
+            if read(body).folder and not self.server.token:
+                # Any user of this machine could choose where the training writes.
+                raise ConfigError("prof_path needs a token here")
         except ConfigError as error:
             self._send(400, {"error": str(error)})
             return
