@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Callable
 
 import pytest
+import stepscope
 from rank_job import Job, until
 
 
@@ -167,3 +168,24 @@ def test_a_rank_that_is_killed_is_not_waited_for(job: Callable[[int], Job]) -> N
 def test_the_loop_of_the_page(captured: Callable[[str], list[int]]) -> None:
     steps = captured("A loop")
     assert steps == [steps[0], steps[0] + 1, steps[0] + 2]
+
+
+def test_a_window_inside_of_stepscope_record(
+    record_program: Callable[..., str], tmp_path: pathlib.Path
+) -> None:
+    (tmp_path / "cfg").mkdir()
+    (tmp_path / "cfg" / "profiler_config.json").write_text('{"start_step": 3, "stop_step": 4}')
+    program = (
+        "import stepscope\n"
+        "with stepscope.record_function('all of it'):\n"
+        "    monitor = stepscope.DynamicProfilerMonitor('cfg', 'out')\n"
+        "    for _ in range(6):\n"
+        "        monitor.step()\n"
+    )
+    (tmp_path / "program.py").write_text(program)
+    record_program(tmp_path / "program.py")
+    assert not (tmp_path / "out").exists(), "it is a part of that run"
+    with stepscope.open(tmp_path / "runs") as run:
+        assert run.query("select step from steps order by step")["step"].tolist() == [3, 4]
+    log = (tmp_path / "cfg" / "log" / "rank_0.log").read_text()
+    assert f"recorded in {tmp_path}/runs/" in log
