@@ -74,7 +74,7 @@ def test_all_ranks_record_the_same_steps(job: Callable[[int], Job], ranks: int) 
             first, last = json.loads(done.stdout)["steps"]
             expected += range(first, last + 1)
         else:
-            assert "have been asked for and are not recorded yet" in done.stderr
+            assert "what was asked for before is not recorded yet" in done.stderr
 
     # By two editors at once, over and over: whoever saves last.
     first = one.ahead()
@@ -124,6 +124,12 @@ def test_capture_chooses_ranks_and_names_processes(job: Callable[[int], Job]) ->
     table = one.capture("--status").stdout.splitlines()
     assert table[1].split() == ["rank", "host", "process", "state", "step", "output"]
     assert len(table) == 2 + 3
+    # What another asks of one rank is not taken away by asking another rank.
+    one.capture("--steps", "1000000", "--ranks", "0")
+    refused = one.capture("--next", "1", "--ranks", "1", expect=1).stderr
+    assert "not recorded yet: step 1000000" in refused
+    one.edit(-1, -1)
+    until(lambda: one.all_are("watching"), "it is taken back")
     # A step that is over already is missed, and the exit code says so.
     late = one.capture("--steps", "1-2", expect=1)
     assert "3 matched, 3 missed" in late.stdout and "start_step 1 was over" in late.stdout

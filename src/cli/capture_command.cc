@@ -116,9 +116,10 @@ Result<Ranks> matched_ranks(const WatchedPlaces& places, const std::vector<int64
   return matched;
 }
 
-// Steps that somebody else has asked for and not got yet.
-std::optional<StepWindow> pending(const std::optional<StepWindow>& asked, const Ranks& ranks) {
-  for (const WatchingRank& rank : ranks) {
+// Steps that somebody else has asked for and not got yet, on whichever ranks.
+std::optional<StepWindow> pending(const std::optional<StepWindow>& asked, const Ranks& all) {
+  for (const WatchingRank& rank : all) {
+    if (!rank.alive) continue;
     if (rank.is_busy() && rank.window) return rank.window;
     const bool has_done = rank.is_done() && rank.window == asked;
     if (asked && !has_done && rank.step < asked->first) return asked;
@@ -253,10 +254,12 @@ Result<Asked> ask(const Options& options, const WatchedPlaces& places, bool agai
   }
   matched = matched_ranks(places, *chosen, options.ranks);
   if (!matched) return std::move(matched.error());
+  auto all = all_ranks(places);
+  if (!all) return std::move(all.error());
   for (const auto& edit : edits) {
-    if (const auto other = pending(edit->asked(), *matched); other && !options.replace && !again)
+    if (const auto other = pending(edit->asked(), *all); other && !options.replace && !again)
       return Error{ErrorCode::kLimit, "nothing was asked for", names(places),
-                   steps_text(*other) + " have been asked for and are not recorded yet",
+                   "what was asked for before is not recorded yet: " + steps_text(*other),
                    "wait for them, or take their place with --replace"};
   }
   Asked asked{{}, unique_id(), std::move(*matched)};
