@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "server/access.h"
+#include "server/connection_threads.h"
 #include "server/http_reply.h"
 #include "server/routes.h"
 #include "server/run_catalog.h"
@@ -113,11 +114,11 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options) {
                    "both must be PEM files and belong together"};
   }
   httplib::Server& http = *state->http;
-  http.new_task_queue = [threads = options.threads] { return new httplib::ThreadPool(threads); };
+  http.new_task_queue = [threads = options.threads] { return new ConnectionThreads(threads); };
   http.set_payload_max_length(std::max(options.largest_body, options.largest_upload));
   http.set_read_timeout(15);
   http.set_write_timeout(60);
-  http.set_keep_alive_timeout(30);
+  http.set_keep_alive_timeout(3);  // a connection that is not used delays the end by that
   http.set_keep_alive_max_count(10'000);
   http.set_tcp_nodelay(true);
   http.set_pre_routing_handler([state = state.get()](const httplib::Request& request,

@@ -24,7 +24,7 @@ struct ServerOptions {
   std::vector<std::string> allowed_hosts;
   std::string certificate;  // both or neither: TLS
   std::string private_key;
-  unsigned threads = 8;             // requests at a time
+  unsigned threads = 512;           // connections at a time
   double look_every_seconds = 3;    // for new and changed runs
   uint64_t largest_body = 1 << 20;  // bytes
   uint64_t largest_upload = 8ull << 30;
