@@ -51,7 +51,6 @@ def _work(
     memory: str,
     barrier: Any,
 ) -> None:
-    os.environ.update(RANK=str(number), WORLD_SIZE=str(options.ranks))
     block = shared_memory.SharedMemory(name=memory)
     shared = np.ndarray((options.ranks, parameters), np.float32, block.buf)
     train(Rank(number, options.ranks, number == options.slow_rank, shared, barrier), options)
@@ -77,7 +76,9 @@ def run_ranks(
         for number in range(options.ranks)
     ]
     try:
-        for process in processes:
+        for number, process in enumerate(processes):
+            # As the launchers of PyTorch and MindSpore tell a process who it is.
+            os.environ.update(RANK=str(number), RANK_ID=str(number), WORLD_SIZE=str(options.ranks))
             process.start()
         for process in processes:
             process.join()

@@ -19,7 +19,7 @@ from mindspore import nn
 from mindspore.dataset import GeneratorDataset
 from ranks import Rank, parse_options, run_ranks
 
-BATCH, SIZE, CLASSES = 32, 28, 10
+BATCH, SIZE, CLASSES = 16, 28, 10
 
 
 def make_network() -> nn.Cell:
@@ -47,7 +47,8 @@ def make_batches(count: int, seed: int) -> GeneratorDataset:
 
 
 def train(rank: Rank, options: argparse.Namespace) -> None:
-    ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU")
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    ms.set_device("CPU")
     network = make_network()
     loss = nn.CrossEntropyLoss()
     optimizer = nn.Momentum(network.trainable_params(), 0.05, 0.9)

@@ -50,6 +50,10 @@ describe('below a path, through a proxy', () => {
         to.end(`<!doctype html><title>lab</title><iframe src="/user/me/proxy/8080/?token=${program.token}" width="1300" height="800"></iframe>`)
         return
       }
+      if (from.url === '/favicon.ico') {
+        to.writeHead(204).end()
+        return
+      }
       const passed = request({ host: target.hostname, port: target.port, path: from.url, method: from.method, headers: from.headers }, (reply) => {
         to.writeHead(reply.statusCode ?? 500, reply.headers)
         reply.pipe(to)
