@@ -19,6 +19,8 @@ export default {
     title: 'Runs', none: 'No recordings in this folder yet.', noneHint: 'Record one, or put a trace file here; it appears by itself.',
     search: 'Search runs', name: 'Name', ranks: 'Ranks', device: 'Device', steps: 'Steps', size: 'Size', quality: 'Quality', age: 'Changed',
     importing: 'Importing', waiting: 'Waiting', failed: 'Failed', ready: 'Ready',
+    add: 'Add a trace', addHint: 'Choose a trace file, or drop one anywhere on this page', drop: 'Drop to add the file to this folder',
+    tags: 'Tags', tagAdd: 'Add a tag', tagRemove: 'Remove tag {tag}', tagSearch: 'Runs tagged {tag}',
   },
   ago: { second: '{n} s ago', minute: '{n} min ago', hour: '{n} h ago', day: '{n} d ago' },
   part: {

@@ -19,6 +19,8 @@ export default {
     title: '运行列表', none: '此目录下还没有记录。', noneHint: '录制一次，或把 trace 文件放到这里，它会自动出现。',
     search: '搜索运行', name: '名称', ranks: '卡数', device: '设备', steps: '步数', size: '大小', quality: '数据质量', age: '修改时间',
     importing: '导入中', waiting: '等待中', failed: '失败', ready: '就绪',
+    add: '添加跟踪文件', addHint: '选择跟踪文件，或将其拖放到本页任意位置', drop: '松开即可将文件添加到此文件夹',
+    tags: '标签', tagAdd: '添加标签', tagRemove: '移除标签 {tag}', tagSearch: '带有标签 {tag} 的运行',
   },
   ago: { second: '{n} 秒前', minute: '{n} 分钟前', hour: '{n} 小时前', day: '{n} 天前' },
   part: {
