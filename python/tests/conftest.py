@@ -19,6 +19,7 @@ import pytest
 import stepscope
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(pathlib.Path(__file__).parent / "support"))
 
 
 def program(variable: str, name: str) -> pathlib.Path:

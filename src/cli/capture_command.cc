@@ -14,7 +14,7 @@
 #include "cli/command.h"
 #include "cli/selection.h"
 #include "cli/terminal.h"
-#include "cli/watched_folder.h"
+#include "cli/watched_place.h"
 
 namespace stepscope {
 namespace {
@@ -32,6 +32,7 @@ struct Options {
   int64_t next = 0;
   int level = -1;
   std::string ranks;
+  std::string authority;
   bool with_stack = false;
   bool analyse = false;
   bool wait = false;
@@ -57,9 +58,26 @@ Result<StepWindow> parse_steps(const std::string& text) {
   return steps;
 }
 
+std::string names(const WatchedPlaces& places) {
+  std::string out;
+  for (const auto& place : places) out += (out.empty() ? "" : ", ") + place->name();
+  return out;
+}
+
+Result<Ranks> all_ranks(const WatchedPlaces& places) {
+  Ranks all;
+  for (const auto& place : places) {
+    auto ranks = place->ranks();
+    if (!ranks) return std::move(ranks.error());
+    std::ranges::move(*ranks, std::back_inserter(all));
+  }
+  sort_ranks(all);
+  return all;
+}
+
 // Why no rank can be asked.
-Error none_matched(const WatchedFolder& folder, const Ranks& all, const std::string& chosen) {
-  Error none{ErrorCode::kNotFound, "0 ranks matched", folder.folder(), "", ""};
+Error none_matched(const WatchedPlaces& places, const Ranks& all, const std::string& chosen) {
+  Error none{ErrorCode::kNotFound, "0 ranks matched", names(places), "", ""};
   if (all.empty()) {
     none.why = "no rank watches this folder";
     none.remedy =
@@ -86,21 +104,20 @@ Error none_matched(const WatchedFolder& folder, const Ranks& all, const std::str
 }
 
 // Those that are alive and chosen.
-Result<Ranks> matched_ranks(const WatchedFolder& folder, const std::vector<int64_t>& chosen,
+Result<Ranks> matched_ranks(const WatchedPlaces& places, const std::vector<int64_t>& chosen,
                             const std::string& chosen_text) {
-  auto all = folder.ranks();
+  auto all = all_ranks(places);
   if (!all) return std::move(all.error());
   Ranks matched;
   std::ranges::copy_if(*all, std::back_inserter(matched), [&](const WatchingRank& rank) {
     return rank.alive && (chosen.empty() || std::ranges::binary_search(chosen, rank.rank));
   });
-  if (matched.empty()) return none_matched(folder, *all, chosen_text);
+  if (matched.empty()) return none_matched(places, *all, chosen_text);
   return matched;
 }
 
 // Steps that somebody else has asked for and not got yet.
-std::optional<StepWindow> pending(const WatchedFolder& folder, const Ranks& ranks) {
-  const auto asked = folder.asked();
+std::optional<StepWindow> pending(const std::optional<StepWindow>& asked, const Ranks& ranks) {
   for (const WatchingRank& rank : ranks) {
     if (rank.is_busy() && rank.window) return rank.window;
     const bool has_done = rank.is_done() && rank.window == asked;
@@ -165,22 +182,22 @@ nlohmann::ordered_json ranks_json(const Ranks& ranks, const std::string& id) {
   return out;
 }
 
-Status print(const Options& options, const WatchedFolder& folder, const StepWindow& steps,
+Status print(const Options& options, const WatchedPlaces& places, const StepWindow& steps,
              const Ranks& ranks, const std::string& id) {
   if (options.json) {
-    nlohmann::ordered_json out{{"folder", folder.folder()}, {"request", id}};
+    nlohmann::ordered_json out{{"place", names(places)}, {"request", id}};
     if (!id.empty()) out["steps"] = {steps.first, steps.last};
     out["ranks"] = ranks_json(ranks, id);
     return write_out(out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
                      "\n");
   }
-  return write_out((id.empty() ? folder.folder() + "\n" : summary_text(steps, ranks, id)) +
+  return write_out((id.empty() ? names(places) + "\n" : summary_text(steps, ranks, id)) +
                    ranks_text(ranks, id));
 }
 
 // The ranks that were asked, as they are now.
-Result<Ranks> look_again(const WatchedFolder& folder, const Ranks& asked) {
-  auto all = folder.ranks();
+Result<Ranks> look_again(const WatchedPlaces& places, const Ranks& asked) {
+  auto all = all_ranks(places);
   if (!all) return std::move(all.error());
   Ranks now;
   for (const WatchingRank& rank : asked) {
@@ -194,14 +211,14 @@ Result<Ranks> look_again(const WatchedFolder& folder, const Ranks& asked) {
 }
 
 // Waits until the ranks have armed, or, with --wait, until they are done.
-Result<Ranks> follow(const Options& options, const WatchedFolder& folder, Ranks ranks,
+Result<Ranks> follow(const Options& options, const WatchedPlaces& places, Ranks ranks,
                      const std::string& id, const Progress& progress) {
   double patience = kAnswerSeconds;
   for (const WatchingRank& rank : ranks) patience = std::max(patience, rank.poll_seconds + 2);
   if (options.wait) patience = options.timeout_seconds;  // 0: as long as it takes
   const auto start = Clock::now();
   while (!progress.cancelled()) {
-    auto now = look_again(folder, ranks);
+    auto now = look_again(places, ranks);
     if (!now) return std::move(now.error());
     ranks = std::move(*now);
     const bool done = std::ranges::all_of(ranks, [&](const WatchingRank& rank) {
@@ -221,21 +238,27 @@ struct Asked {
   Ranks ranks;
 };
 
-Result<Asked> ask(const Options& options, const WatchedFolder& folder, bool again) {
+Result<Asked> ask(const Options& options, const WatchedPlaces& places, bool again) {
   auto chosen = parse_numbers(options.ranks);
   if (!chosen) return usage_error("--ranks must be like 0,4-7, not " + options.ranks);
   std::ranges::sort(*chosen);
-  // Before the lock, which needs the folder that they make.
-  auto matched = matched_ranks(folder, *chosen, options.ranks);
+  // Before the edits, whose lock needs the folder that ranks make.
+  auto matched = matched_ranks(places, *chosen, options.ranks);
   if (!matched) return std::move(matched.error());
-  auto lock = folder.lock();
-  if (!lock) return std::move(lock.error());
-  matched = matched_ranks(folder, *chosen, options.ranks);
+  std::vector<std::unique_ptr<ConfigEdit>> edits;
+  for (const auto& place : places) {
+    auto edit = place->edit();
+    if (!edit) return std::move(edit.error());
+    edits.push_back(std::move(*edit));
+  }
+  matched = matched_ranks(places, *chosen, options.ranks);
   if (!matched) return std::move(matched.error());
-  if (const auto other = pending(folder, *matched); other && !options.replace && !again)
-    return Error{ErrorCode::kLimit, "nothing was asked for", folder.file(),
-                 steps_text(*other) + " have been asked for and are not recorded yet",
-                 "wait for them, or take their place with --replace"};
+  for (const auto& edit : edits) {
+    if (const auto other = pending(edit->asked(), *matched); other && !options.replace && !again)
+      return Error{ErrorCode::kLimit, "nothing was asked for", names(places),
+                   steps_text(*other) + " have been asked for and are not recorded yet",
+                   "wait for them, or take their place with --replace"};
+  }
   Asked asked{{}, unique_id(), std::move(*matched)};
   if (options.steps.empty()) {
     const int64_t first = reachable_step(asked.ranks);
@@ -247,27 +270,29 @@ Result<Asked> ask(const Options& options, const WatchedFolder& folder, bool agai
   }
   const CaptureRequest request{asked.id,           asked.steps,     options.level,
                                options.with_stack, options.analyse, std::move(*chosen)};
-  if (Status written = folder.write(request); !written) return std::move(written.error());
+  for (const auto& edit : edits) {
+    if (Status written = edit->write(request); !written) return std::move(written.error());
+  }
   return asked;
 }
 
 Status capture(const Options& options, Program& program) {
-  auto folder = find_watched_folder(options.target);
-  if (!folder) return std::move(folder.error());
+  auto places = find_watched_places(options.target, options.authority);
+  if (!places) return std::move(places.error());
   if (options.status) {
-    auto ranks = folder->ranks();
+    auto ranks = all_ranks(*places);
     if (!ranks) return std::move(ranks.error());
-    return print(options, *folder, {}, *ranks, "");
+    return print(options, *places, {}, *ranks, "");
   }
   for (int attempt = 1;; ++attempt) {
-    auto asked = ask(options, *folder, attempt > 1);
+    auto asked = ask(options, *places, attempt > 1);
     if (!asked) return std::move(asked.error());
     if (!options.json)
       fmt::print(stderr, "stepscope: {}{} of {} rank{}, {}\n",
                  attempt > 1 ? "these were over before the ranks saw it; now " : "",
                  steps_text(asked->steps), asked->ranks.size(), asked->ranks.size() == 1 ? "" : "s",
-                 folder->file());
-    auto ranks = follow(options, *folder, asked->ranks, asked->id, program.progress);
+                 names(*places));
+    auto ranks = follow(options, *places, asked->ranks, asked->id, program.progress);
     if (!ranks) return std::move(ranks.error());
     const auto is = [&](const char* state) {
       return [&, state](const WatchingRank& rank) { return outcome(rank, asked->id) == state; };
@@ -278,7 +303,7 @@ Status capture(const Options& options, Program& program) {
     if (std::ranges::any_of(*ranks, is("missed")) || std::ranges::any_of(*ranks, is("gone")) ||
         (options.wait && !std::ranges::all_of(*ranks, is("finished"))))
       program.exit_code = kExitFailure;
-    return print(options, *folder, asked->steps, *ranks, asked->id);
+    return print(options, *places, asked->steps, *ranks, asked->id);
   }
 }
 
@@ -290,7 +315,8 @@ void add_capture_command(Program& program) {
       "capture", "record some steps of a training that runs: stepscope capture dyn_cfg --next 3");
   command
       ->add_option("TARGET", options->target,
-                   "the folder that the ranks watch (cfg_path), a process of it, or a job's name")
+                   "the folder that the ranks watch (cfg_path), a process of theirs, a job's name, "
+                   "or control sockets: HOST:PORT,...")
       ->required();
   auto* const steps = command->add_option("--steps", options->steps, "which, like 10-12");
   command
@@ -309,6 +335,8 @@ void add_capture_command(Program& program) {
   command->add_flag("--replace", options->replace,
                     "also when steps that were asked for before are not recorded yet");
   command->add_flag("--status", options->status, "only tell how the ranks are");
+  command->add_option("--ca", options->authority,
+                      "certificate, PEM, that those of control sockets are checked with");
   command->add_flag("--json", options->json, "for programs");
   command->callback([&program, options] {
     if (options->next == 0) options->next = 3;

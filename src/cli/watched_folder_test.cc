@@ -122,20 +122,25 @@ TEST_F(WatchedFolderTest, ARequestKeepsOtherKeysAndTheirOrder) {
   write("profiler_config.json",
         R"({"start_step": 1, "stop_step": 1, "with_stack": true, "activities": ["CPU"],
             "ranks": [5]})");
-  ASSERT_TRUE(watched().asked() == (StepWindow{1, 1}));
-  const auto lock = watched().lock();
-  ASSERT_TRUE(lock);
-  ASSERT_TRUE(watched().write({"id", {7, 9}, 1, false, false, {0, 2}}));
+  auto edit = watched().edit();
+  ASSERT_TRUE(edit);
+  ASSERT_TRUE((*edit)->asked() == (StepWindow{1, 1}));
+  ASSERT_TRUE((*edit)->write({"id", {7, 9}, 1, false, false, {0, 2}}));
   const Json json = Json::parse(text("profiler_config.json"));
   EXPECT_EQ(json.dump(), R"({"start_step":7,"stop_step":9,"with_stack":false,"activities":["CPU"],)"
                          R"("profiler_level":1,"ranks":[0,2],"request":"id"})");
-  ASSERT_TRUE(watched().asked() == (StepWindow{7, 9}));
+  edit->reset();
+  edit = watched().edit();
+  ASSERT_TRUE(edit);
+  ASSERT_TRUE((*edit)->asked() == (StepWindow{7, 9}));
 }
 
 TEST_F(WatchedFolderTest, ABrokenConfigurationIsReplaced) {
   write("profiler_config.json", R"({"start_step": 1,)");
-  EXPECT_FALSE(watched().asked().has_value());
-  ASSERT_TRUE(watched().write({"id", {2, 2}, -1, false, true, {}}));
+  const auto edit = watched().edit();
+  ASSERT_TRUE(edit);
+  EXPECT_FALSE((*edit)->asked().has_value());
+  ASSERT_TRUE((*edit)->write({"id", {2, 2}, -1, false, true, {}}));
   const Json json = Json::parse(text("profiler_config.json"));
   EXPECT_EQ(json["start_step"], 2);
   EXPECT_EQ(json["profile_framework"], -1);
@@ -144,13 +149,11 @@ TEST_F(WatchedFolderTest, ABrokenConfigurationIsReplaced) {
 }
 
 TEST_F(WatchedFolderTest, OneWriterAtATime) {
-  auto first = watched().lock();
+  auto first = watched().edit();
   ASSERT_TRUE(first);
-  EXPECT_FALSE(watched().lock());
-  {
-    const auto gone = std::move(*first);
-  }
-  EXPECT_TRUE(watched().lock());
+  EXPECT_FALSE(watched().edit());
+  first->reset();
+  EXPECT_TRUE(watched().edit());
 }
 
 TEST_F(WatchedFolderTest, ReachableSteps) {
@@ -168,16 +171,23 @@ TEST_F(WatchedFolderTest, ReachableSteps) {
   EXPECT_EQ(reachable_step({slow, fast}), 103 + 600 + 2 + 30);
 }
 
-TEST(FindWatchedFolder, FoldersFilesAndWhatIsNone) {
+TEST(FindWatchedPlaces, FoldersFilesSocketsAndWhatIsNone) {
   const testing::TemporaryFolder folder;
-  const auto named = find_watched_folder(folder.path(""));
+  const auto named = find_watched_places(folder.path(""), "");
   ASSERT_TRUE(named);
-  const auto file = find_watched_folder(folder.path("mine.json"));
+  EXPECT_EQ(named->at(0)->name(), folder.path("profiler_config.json"));
+  const auto file = find_watched_places(folder.path("mine.json"), "");
   ASSERT_TRUE(file);
-  EXPECT_EQ(file->file(), folder.path("mine.json"));
-  const auto none = find_watched_folder("no-such-job");
-  ASSERT_FALSE(none);
-  EXPECT_NE(none.error().message().find("no-such-job"), std::string::npos);
+  EXPECT_EQ(file->at(0)->name(), folder.path("mine.json"));
+  const auto sockets = find_watched_places("node1:7000,[::1]:7001", "");
+  ASSERT_TRUE(sockets);
+  ASSERT_EQ(sockets->size(), 2U);
+  EXPECT_EQ(sockets->at(0)->name(), "node1:7000");
+  for (const char* const none : {"no-such-job", "node1:", ":70", "node1:70000", "node1:7000,x"}) {
+    const auto found = find_watched_places(none, "");
+    ASSERT_FALSE(found) << none;
+    EXPECT_NE(found.error().message().find(none), std::string::npos);
+  }
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ OF_MODEL_TRAIN = 46
 def recorded_steps(folder: pathlib.Path) -> dict[str, list[tuple[int, int]]]:
     """The steps of each window, with their numbers of operators."""
     found = {}
-    for window in sorted(folder.iterdir()):
+    for window in sorted(folder.glob("rank*")):
         with stepscope.open(window) as run:
             table = run.query("select step, count(*) n from ops group by step order by step")
             found[window.name] = list(zip(table["step"].tolist(), table["n"].tolist()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import random
 import stat
 import subprocess
 import sys
@@ -548,3 +549,56 @@ def test_a_monitor_that_is_dropped_stops_watching(tmp_path: pathlib.Path) -> Non
     del monitor
     helper.wake()  # type: ignore[union-attr]
     until(lambda: not thread.is_alive())
+
+
+def test_the_environment_records_already(tmp_path: pathlib.Path) -> None:
+    program = """
+        import stepscope
+        monitor = stepscope.DynamicProfilerMonitor("cfg", "out")
+        for _ in range(6):
+            monitor.step()
+    """
+    (tmp_path / "cfg").mkdir()
+    (tmp_path / "cfg" / "profiler_config.json").write_text('{"start_step": 3, "stop_step": 4}')
+    paths = [str(pathlib.Path(__file__).parent / "fake"), os.environ.get("PYTHONPATH", "")]
+    ended = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+            "MS_PROFILER_OPTIONS": '{"start": true, "output_path": "all"}',
+        },
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert (
+        "what STEPSCOPE_OPTIONS or MS_PROFILER_OPTIONS of the environment started" in ended.stderr
+    )
+    assert "steps 3 to 4 are not recorded" in ended.stderr
+    assert not (tmp_path / "out").exists()
+    assert len(list((tmp_path / "all").glob("*_ascend_ms"))) == 1, "that one is complete"
+
+
+def test_no_bytes_are_too_strange() -> None:
+    """Whatever is in the file, reading it gives a configuration or the reason, and nothing else."""
+    chance = random.Random(7)
+    whole = json.dumps({**SEED, "start_step": 5, "stop_step": 6, "ranks": [1], "host_sys": ["cpu"]})
+    values = ("null", "true", "-1", "1e999", '""', "[]", "{}", "[[]]", '"\\ud800"', "9" * 5000)
+    taken = 0
+    for _ in range(3000):
+        text = bytearray(whole.encode())
+        for _ in range(chance.randint(1, 4)):
+            at = chance.randrange(len(text))
+            if chance.random() < 0.5:
+                text[at] = chance.randrange(256)
+            else:
+                text[at : at + chance.randint(0, 20)] = chance.choice(values).encode()
+        try:
+            config.read(bytes(text))
+            taken += 1
+        except config.ConfigError as error:
+            assert str(error)
+    assert taken < 3000

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from stepscope.profiler._log import logger
+from stepscope.profiler.dynamic.config import FILE_NAME
 from stepscope.profiler.run_directory import ProfilerPathErrorException, check_path
 
 OUTPUT = "./dyn_profile_data"
@@ -30,3 +32,11 @@ def checked_output(value: object) -> Path:
     except ProfilerPathErrorException as error:
         logger.error("output_path: %s: reset to %s", error, OUTPUT)
         return check_path(OUTPUT)
+
+
+def checked_file(cfg_path: object) -> Path:
+    """The configuration file: in the folder that is named, or what is named itself."""
+    if not isinstance(cfg_path, str):
+        raise TypeError(f"cfg_path must be a string, not {cfg_path!r}")
+    path = Path(os.path.abspath(Path(cfg_path).expanduser()))  # noqa: PTH100, links stay
+    return path if path.suffix == ".json" and not path.is_dir() else path / FILE_NAME

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import json
 import os
 import stat
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from stepscope.profiler.dynamic.config import DEFAULTS, Config, ConfigError, read
+from stepscope.profiler.dynamic.status import FOLDER
 
 _MODE = 0o640
 _LARGEST_READ = (1 << 20) + 1
@@ -50,6 +53,26 @@ class ConfigFile:
             with contextlib.suppress(OSError):
                 unfinished.unlink()
         return ""
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Against other writers, on any machine that shares the folder."""
+        folder = self.path.parent / FOLDER
+        folder.mkdir(exist_ok=True)
+        handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o660)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+
+    def write(self, content: bytes) -> None:
+        """Whole or not at all."""
+        unfinished = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, _MODE)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        unfinished.replace(self.path)
 
     def look(self) -> Config | ConfigError | None:
         """The configuration if there is a new one, or why it is not taken; each version once."""

@@ -12,8 +12,10 @@ import weakref
 from pathlib import Path
 from typing import Protocol
 
-from stepscope.profiler._log import logger
+from stepscope.profiler._log import Once, guarded, logger
 from stepscope.profiler.dynamic.watch import Watch
+
+_AFTER_FAILURE = 2.0
 
 
 class Watching(Protocol):
@@ -25,6 +27,7 @@ class Helper:
     def __init__(self, monitor: Watching, folder: Path) -> None:
         self._monitor = weakref.ref(monitor)
         self._closing = False
+        self._once = Once()
         self.watch = Watch(folder)
         self._thread = threading.Thread(target=self._run, name="stepscope-dynamic", daemon=True)
         self._thread.start()
@@ -45,12 +48,14 @@ class Helper:
         self.watch.close()
 
     def _run(self) -> None:
+        seconds = _AFTER_FAILURE
         try:
             while not self._closing:
                 monitor = self._monitor()
                 if monitor is None:
                     break
-                seconds = monitor.look_around()
+                with guarded("dynamic profiling", self._once):
+                    seconds = monitor.look_around()
                 del monitor
                 self.watch.wait(seconds)
         except Exception as error:  # at the end of an interpreter anything may be gone

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import atexit
 import logging
 import os
 import sys
-import weakref
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +12,16 @@ from stepscope.profiler._log import Once, guarded, logger
 from stepscope.profiler.dynamic.arguments import (
     OUTPUT,
     POLL_INTERVAL,
+    checked_file,
     checked_interval,
     checked_output,
 )
 from stepscope.profiler.dynamic.callback import as_callback, step_number
-from stepscope.profiler.dynamic.config import FILE_NAME, Config
+from stepscope.profiler.dynamic.config import Config
 from stepscope.profiler.dynamic.config_file import ConfigFile
 from stepscope.profiler.dynamic.helper import Helper
+from stepscope.profiler.dynamic.lifetime import look_after
+from stepscope.profiler.dynamic.listening import Listening
 from stepscope.profiler.dynamic.log import RankLog
 from stepscope.profiler.dynamic.status import Registration
 from stepscope.profiler.dynamic.telling import Telling
@@ -68,18 +69,13 @@ class DynamicProfilerMonitor:
         poll_interval: int = POLL_INTERVAL,
         **kwargs: Any,
     ) -> None:
-        if not isinstance(cfg_path, str):
-            raise TypeError(f"cfg_path must be a string, not {cfg_path!r}")
         self._once = Once()
         self._kwargs = kwargs
         self._poll_interval = checked_interval(poll_interval)
         self._output = checked_output(output_path)
-        path = Path(os.path.abspath(Path(cfg_path).expanduser()))  # noqa: PTH100, links stay
-        if path.suffix == ".json" and not path.is_dir():
-            self._folder, name = path.parent, path.name
-        else:
-            self._folder, name = path, FILE_NAME
-        self._file = ConfigFile(self._folder / name)
+        path = checked_file(cfg_path)
+        self._folder = path.parent
+        self._file = ConfigFile(path)
         self._log = RankLog(self._folder)
         self._pid = os.getpid()
 
@@ -99,8 +95,9 @@ class DynamicProfilerMonitor:
 
         self._registration: Registration | None = None
         self._helper: Helper | None = None
+        self._listening = Listening(self._file.path)
         self._begin()
-        _monitors.add(self)
+        look_after(self)
 
     # What a program calls.
 
@@ -185,6 +182,7 @@ class DynamicProfilerMonitor:
             if helper:
                 self._telling.state = "ended"
                 helper.close()
+                self._listening.close()
                 self._telling.write(self._step)
             if self._registration:
                 self._registration.remove()
@@ -359,6 +357,9 @@ class DynamicProfilerMonitor:
         if helper:
             self._telling.poll_interval = 0 if helper.watch.by_events else self._poll_interval
         self._telling.look(self._step)
+        news = self._listening.look()
+        if news:
+            self._say(logging.INFO, news)
         return self._file.again or min(self._poll_interval, self._telling.interval)
 
     def _take(self) -> None:
@@ -368,6 +369,8 @@ class DynamicProfilerMonitor:
         self._telling.is_due = True
         self._telling.refused = ""
         if isinstance(found, Config):
+            if found.start:  # here, not in the training's thread
+                import stepscope.profiler.window  # noqa: F401
             self._config = self._telling.taken = found
             self._version += 1
         else:
@@ -379,6 +382,8 @@ class DynamicProfilerMonitor:
         helper, self._helper = self._helper, None
         if helper:
             helper.forget()
+        self._listening.forget()
+        self._listening = Listening(self._file.path)
         self._pid = os.getpid()
         self._registration = None
         self._window = self._armed = None
@@ -391,20 +396,3 @@ class DynamicProfilerMonitor:
 
 def _steps(config: Config) -> str:
     return f"steps {config.start} to {config.stop}"
-
-
-_monitors: weakref.WeakSet[DynamicProfilerMonitor] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for monitor in list(_monitors):
-        monitor.after_fork()
-
-
-def _end_of_program() -> None:
-    for monitor in list(_monitors):
-        monitor.close()
-
-
-os.register_at_fork(after_in_child=_after_fork)
-atexit.register(_end_of_program)

@@ -14,6 +14,7 @@ import json
 import os
 import socket
 import stat
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -43,12 +44,38 @@ def jobs() -> list[str]:
 def process() -> dict[str, Any]:
     """What tells this process from all others: numbers are used again, and containers have their
     own."""
-    about = {"host": socket.gethostname(), "pid": os.getpid(), "pid_namespace": "", "started": ""}
+    names = ""
+    with contextlib.suppress(OSError):
+        names = os.readlink("/proc/self/ns/pid")  # noqa: PTH115, no path
+    return {
+        "host": socket.gethostname(),
+        "pid": os.getpid(),
+        "pid_namespace": names,
+        "started": _started(os.getpid()),
+    }
+
+
+def is_running(told: Mapping[str, Any]) -> bool:
+    """Whether a rank that told of itself is still there. Where its processes cannot be seen from
+    here, it must have told lately."""
+    if told.get("state") == "ended":
+        return False
+    mine = process()
+    if all(told.get(name) == mine[name] for name in ("host", "pid_namespace")):
+        started = _started(told.get("pid"))
+        return started != "" and started == told.get("started")
+    age, due = told.get("updated"), told.get("next_update_s")
+    if not isinstance(age, (int, float)) or not isinstance(due, (int, float)):
+        return False
+    return time.time() - age < 3 * due + 5
+
+
+def _started(pid: object) -> str:
+    """When a process started, in the kernel's ticks; "" if there is none, or only its remains."""
     with contextlib.suppress(OSError, IndexError):
-        about["pid_namespace"] = os.readlink("/proc/self/ns/pid")  # noqa: PTH115, no path
-        fields = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")[2].split()
-        about["started"] = fields[19]
-    return about
+        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+        return "" if fields[0] == "Z" else fields[19]
+    return ""
 
 
 class StatusFile:
@@ -85,8 +112,9 @@ class StatusFile:
         path = self._folder / f"rank_{rank}.json"
         with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
             found = json.loads(path.read_bytes())
-            mine = found["host"] == socket.gethostname() and found["pid"] == os.getpid()
-            if not mine and found["host"] == socket.gethostname() and _is_alive(found["pid"]):
+            mine = process()
+            is_mine = all(found.get(name) == value for name, value in mine.items())
+            if not is_mine and found["host"] == mine["host"] and is_running(found):
                 return self._folder / f"rank_{rank}_{os.getpid()}.json"
         return path
 
@@ -125,7 +153,3 @@ def _runtime_folder() -> Path:
     if not private or found.st_uid != os.getuid():
         raise PermissionError(f"{folder} is not a folder of this user alone")
     return folder
-
-
-def _is_alive(pid: object) -> bool:
-    return isinstance(pid, int) and Path(f"/proc/{pid}").exists()

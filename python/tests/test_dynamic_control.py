@@ -1,0 +1,143 @@
+"""``stepscope capture HOST:PORT``: ranks of machines that share no folder."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import pathlib
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from typing import Callable
+
+import pytest
+from rank_job import Job, until
+
+Made = Callable[..., Job]
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
+
+
+@pytest.fixture
+def machine(tmp_path: pathlib.Path, cli: pathlib.Path) -> Iterator[Made]:
+    """Ranks with a folder of their own."""
+    made: list[Job] = []
+
+    def make(name: str, *arguments: int, **more: str) -> Job:
+        made.append(Job(tmp_path / name, cli, *arguments, **more))
+        return made[-1]
+
+    yield make
+    for one in made:
+        for rank in one.ranks:
+            if rank.poll() is None:
+                rank.kill()
+                rank.communicate()
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_two_machines_record_the_same_steps(machine: Made) -> None:
+    ports = [free_port(), free_port()]
+    sockets = [f"127.0.0.1:{port}" for port in ports]
+    jobs = [
+        machine(name, 2, first, 4, STEPSCOPE_CONTROL=address)
+        for name, first, address in (("one", 0, sockets[0]), ("two", 2, sockets[1]))
+    ]
+    for port in ports:
+        until(lambda port=port: listens(port), "a rank listens")  # type: ignore[misc]
+    done = json.loads(
+        jobs[0].capture("--next", "3", "--wait", "--json", target=",".join(sockets)).stdout
+    )
+    assert [rank["rank"] for rank in done["ranks"]] == [0, 1, 2, 3]
+    first, last = done["steps"]
+    for job in jobs:
+        job.end()
+    expected = list(range(first, last + 1))
+    assert jobs[0].steps() == {0: expected, 1: expected}
+    assert jobs[1].steps() == {2: expected, 3: expected}
+    gone = jobs[0].capture(target=sockets[0], expect=1).stderr
+    assert "cannot reach the training" in gone
+
+
+def test_with_tls_and_a_token(machine: Made, tmp_path: pathlib.Path) -> None:
+    if not shutil.which("openssl"):
+        pytest.skip("needs the program openssl")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+         "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
+         "-keyout", "key.pem", "-out", "cert.pem"],
+        cwd=tmp_path, check=True, capture_output=True,
+    )  # fmt: skip
+    port = free_port()
+    address = f"127.0.0.1:{port}"
+    job = machine(
+        "one", 1,
+        STEPSCOPE_CONTROL=address,
+        STEPSCOPE_CONTROL_TOKEN="secret",
+        STEPSCOPE_CONTROL_CERT=str(tmp_path / "cert.pem"),
+        STEPSCOPE_CONTROL_KEY=str(tmp_path / "key.pem"),
+    )  # fmt: skip
+    until(lambda: listens(port), "the rank listens")
+    ca = ("--ca", str(tmp_path / "cert.pem"))
+    job.capture("--next", "2", "--wait", *ca, target=address)
+    assert "cannot reach" in job.capture(target=address, expect=1).stderr, "without TLS"
+    before = job.file.read_text()
+    job.environment["STEPSCOPE_CONTROL_TOKEN"] = "guessed"
+    assert "the token is wrong" in job.capture(*ca, target=address, expect=1).stderr
+    assert job.file.read_text() == before
+    job.end()
+
+
+def test_other_machines_need_tls_and_a_token(machine: Made) -> None:
+    port = free_port()
+    job = machine("one", 1, STEPSCOPE_CONTROL=f"0.0.0.0:{port}")
+    log = job.folder / "cfg" / "log" / "rank_0.log"
+    until(lambda: log.exists() and "there is no control socket" in log.read_text(), "it says so")
+    assert "other machines could reach it" in log.read_text()
+    assert not listens(port)
+    job.capture("--next", "1", "--wait")  # the folder works all the same
+    job.end()
+
+
+def test_it_is_off_and_survives_strange_callers(machine: Made) -> None:
+    port = free_port()
+    job = machine("one", 1, STEPSCOPE_CONTROL=f"127.0.0.1:{port}")
+    until(lambda: listens(port), "the rank listens")
+    before = job.file.read_text()
+
+    def ask(method: str, path: str, body: str = "", **headers: str) -> int:
+        caller = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        caller.request(method, path, body, headers)
+        status = caller.getresponse().status
+        caller.close()
+        return status
+
+    with socket.create_connection(("127.0.0.1", port)) as caller:
+        caller.sendall(b"\x00\xff" * 100 + b"\r\n\r\n")
+    with socket.create_connection(("127.0.0.1", port)):
+        pass
+    assert ask("GET", "/") == 404
+    assert ask("PUT", "/config", "{}") == 400, "no start_step"
+    assert ask("PUT", "/config", '{"start_step": 5, "stop_step": 4}') == 400
+    assert ask("PUT", "/config", '{"start_step": 5, "stop_step": 5}') == 412, "not read before"
+    assert ask("PUT", "/elsewhere", "{}") == 400
+    elsewhere = '{"start_step": 5, "stop_step": 5, "prof_path": "/tmp/elsewhere"}'
+    assert ask("PUT", "/config", elsewhere) == 400, "not without a token"
+    with pytest.raises((OSError, http.client.HTTPException, AssertionError)):
+        assert ask("PUT", "/config", " " * (2 << 20)) == 200
+    assert ask("GET", "/ranks") == 200
+    assert job.file.read_text() == before
+    job.end()
+    without = machine("two", 1)
+    assert not listens(port)
+    without.end()
