@@ -63,7 +63,8 @@ void require(int failed) {
   std::exit(1);
 }
 
-void train(double seconds) {
+// Returns how many steps there were.
+int64_t train(double seconds) {
   const auto begin = Clock::now();
   int64_t step = 0;
   double said = 0;
@@ -78,6 +79,7 @@ void train(double seconds) {
       said += std::max(5.0, seconds / 6);
     }
   }
+  return step;
 }
 
 }  // namespace
@@ -96,11 +98,11 @@ int main(int argc, char** argv) {
   stepscope_stop();
 
   require(stepscope_watch(output.c_str(), &chosen, nullptr));
-  train(seconds);
+  const int64_t steps = train(seconds);
   const std::string end = stepscope_stop();
   const size_t at = end.find("\"writer_cpu_seconds\":");
   const double writer = std::atof(end.c_str() + at + sizeof "\"writer_cpu_seconds\":" - 1);
-  std::printf("%-28s %7.2f %% of a core, 500,000 ranges a second\n", "writer",
-              100 * writer / seconds);
+  std::printf("%-28s %7.2f %% of a core, %.0f ranges a second\n", "writer", 100 * writer / seconds,
+              1000 * static_cast<double>(steps) / seconds);
   std::printf("%-28s %s\n", "captures", ::access(output.c_str(), F_OK) == 0 ? "some" : "none");
 }

@@ -70,7 +70,7 @@ TEST_F(Watching, WithoutATriggerNothingIsWritten) {
 
 TEST_F(Watching, ASlowStepIsCapturedWithWhatCameBeforeAndBehindIt) {
   auto chosen = watch_rules();
-  chosen.slow_factor = 4;
+  chosen.slow_factor = 10;
   chosen.slow_steps = 1;
   chosen.capture_steps = 3;
   watch(chosen);

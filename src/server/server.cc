@@ -112,6 +112,7 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options) {
   add_run_routes(http, api, state->catalog);
   add_analysis_routes(http, api, state->catalog);
   add_timeline_routes(http, api, state->catalog);
+  add_archive_routes(http, api, state->catalog);
   add_curve_routes(http, api, state->catalog);
   add_search_routes(http, api, state->catalog);
   add_slice_routes(http, api, state->catalog);

@@ -130,7 +130,8 @@ export interface Series {
   samples: number
   low: number
   high: number
-  last: number // time of the last sample, ns after the origin
+  first: number // times of the first and the last sample, ns after the origin
+  last: number
 }
 
 // A slice where the timeline draws it.
@@ -213,7 +214,7 @@ export const api = {
     getJson<ResultTable>(`runs/${run}/analyses/${table}${queryText(query)}`, signal),
   analysisCsv: (run: string, table: string) => `${root}runs/${run}/analyses/${table}?format=csv`,
   tracks: (run: string) =>
-    getJson<{ origin_ns: string; tracks: Track[] }>(`runs/${run}/timeline/tracks`),
+    getJson<{ origin_ns: string; from?: number; to?: number; tracks: Track[] }>(`runs/${run}/timeline/tracks`),
   view: async (run: string, from: number, to: number, width: number, tracks: number[], signal?: AbortSignal) =>
     (await fetchChecked(
       `runs/${run}/timeline/view${queryText({ from: Math.floor(from), to: Math.ceil(to), width, tracks: tracks.join(',') })}`,
@@ -238,7 +239,8 @@ export const api = {
     (await fetchChecked(`runs/${run}/sql`, { method: 'POST', body: JSON.stringify({ sql, limit }) }))
       .json() as Promise<SqlResult>,
   schema: (run: string) => getJson<{ tables: { name: string; columns: string[] }[] }>(`runs/${run}/schema`),
-  traceLink: (run: string, query: { position?: number; levels?: number; from?: number; to?: number } = {}) => `${root}runs/${run}/trace${queryText(query)}`,
+  traceLink: (run: string, query: { position: number; scope_levels?: number }) => `${root}runs/${run}/trace${queryText(query)}`,
+  archiveLink: (run: string, query: { rank?: number | null; from?: number; to?: number } = {}) => `${root}runs/${run}/timeline/archive${queryText(query)}`,
 }
 
 // A result table as objects by column name, for pages that know their columns.

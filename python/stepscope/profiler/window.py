@@ -95,6 +95,11 @@ class Window:
         self._frameworks.program_marks_steps()
         _record.step(number)
 
+    def end_step(self) -> None:
+        """Ends the open step range; what comes before the next one belongs to no step."""
+        self._frameworks.program_marks_steps()
+        _record.end_step()
+
     def stop(self, step_times: Mapping[str, Any]) -> None:
         """``step_times`` are those of ``StepTimes.figures``."""
         if self._statistics:

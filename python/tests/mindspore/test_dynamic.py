@@ -50,3 +50,12 @@ def test_loop(train: Started, tmp_path: pathlib.Path) -> None:
     assert windows["rank0_start14_stop14"] == [(14, OPERATORS)]
     # One rank, a loop: what is left of a window that came late is recorded, to its end.
     assert windows["rank0_start7_stop12"] == [(number, OPERATORS) for number in (9, 10, 11, 12)]
+
+
+def test_the_program_of_the_page(
+    captured: Callable[[str], list[int]], tmp_path: pathlib.Path
+) -> None:
+    steps = captured("MindSpore")
+    assert steps == [steps[0], steps[0] + 1, steps[0] + 2]
+    (window,) = recorded_steps(tmp_path / "dynprof_data").values()
+    assert len({operators for _, operators in window}) == 1, "every step has the same operators"

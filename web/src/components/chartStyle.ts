@@ -71,8 +71,17 @@ export function mark(places: { at: string | number; label: string; hue?: string 
 // Heat from little to much; readable in both themes.
 export const heat = () => [colour('select'), colour('computing'), colour('bad')]
 
-// Distinct, in the order of size.
-export function shareColours(count: number): string[] {
-  const names = ['computing', 'memory', 'data', 'ai-cpu', 'comm', 'host', 'interval', 'comm-overlapped', 'good', 'bad']
-  return Array.from({ length: count }, (_, i) => (i < names.length ? colour(names[i] ?? 'host') : `hsl(${(i * 47) % 360} 45% 55%)`))
+// Distinct, in the order of size; types that have a colour of their own everywhere keep it.
+export function shareColours(names: string[]): string[] {
+  const own: [RegExp, string][] = [[/^communication$|allreduce|all_reduce|hcom|nccl/i, 'comm'], [/^(copy|set|memcpy|memset)$/i, 'memory']]
+  const rest = ['computing', 'data', 'ai-cpu', 'host', 'interval', 'comm-overlapped', 'good', 'bad']
+  let next = 0
+  return names.map((name) => {
+    const meant = own.find(([pattern]) => pattern.test(name))
+    if (meant) return colour(meant[1])
+    if (name === '') return colour('free')
+    const hue = rest[next]
+    next += 1
+    return hue ? colour(hue) : `hsl(${(next * 47) % 360} 45% 55%)`
+  })
 }

@@ -8,7 +8,7 @@ export default {
   },
   bar: {
     rank: 'Rank', allRanks: 'All ranks', theme: 'Theme', light: 'Light', dark: 'Dark', language: '中文', help: 'Keys',
-    search: 'Search', losses: '{n} losses', suspects: '{n} doubts', clean: 'Data complete', collapse: 'Collapse', expand: 'Expand',
+    search: 'Search', losses: 'Lost: {n}', suspects: 'Doubtful: {n}', clean: 'Data complete', collapse: 'Collapse', expand: 'Expand',
     back: 'All runs',
   },
   state: {
@@ -52,8 +52,8 @@ export default {
     keys: 'W S zoom · A D move · shift-drag select · F fit · M mark · / search · [ ] matches · Z back · Esc clear',
     previous: 'Previous match', next: 'Next match', previousSlice: 'Previous slice', nextSlice: 'Next slice', show: 'Lanes', all: 'all', levels: 'Scope levels',
     levelsHint: 'How many levels of operator scopes (Default / network / …) are shown', fitHint: 'Shows the selection, or the whole run (F)', link: 'Copy link',
-    downloadAll: 'All ranks (zip of Chrome JSON)', downloadWhole: 'Whole timeline (Chrome JSON)', downloadRank: 'Rank {n} (Chrome JSON)', downloadView: 'Rank {n}, what is on screen (Chrome JSON)',
-    downloadLevels: 'With {n} scope levels and overlap (trace view)', wholeRun: 'Whole run', minimapHint: 'Drag the window, or draw a new one; double click shows all',
+    downloadAll: 'All ranks (zip of Chrome JSON)', downloadWhole: 'Whole timeline (Chrome JSON)', downloadRank: 'Rank {n} (Chrome JSON)', downloadView: 'What is on screen (zip of Chrome JSON)',
+    downloadLevels: 'Rank {rank} with {n} scope levels (trace view)', wholeRun: 'Whole run', minimapHint: 'Drag the window, or draw a new one; double click shows all',
     at: 'at {time}', stepWord: 'step', rankName: 'Rank {n}', rankWindow: 'Rank {n}, window {window}', lane: 'Lane', busy: 'Busy', byName: 'By name', byLane: 'By lane',
     rangeSum: '{slices} slices, {names} names', rangeMore: 'The {n} with most time of {all} names.', rangeEmpty: 'Nothing on the shown lanes between these times.', zoomHere: 'Zoom to it',
     self: 'Self time', delay: 'Launch delay', stack: 'Call stack', moreArrows: '{n} more', computedHint: 'This lane is computed from the recording; it has no events of its own.',
@@ -69,6 +69,7 @@ export default {
       share: 'Of the total of all names; nested slices count in each', busy: 'Covered by the outermost slices of the lane', self: 'Without the slices directly inside of it',
       delay: 'From the start of the launching call to the start on the device',
     },
+    keyNames: { wheel: 'wheel', drag: 'drag', doubleClick: 'double click' },
     keyHelp: {
       zoom: 'Zoom in and out at the pointer', pan: 'Move left and right', zoomWheel: 'Zoom; over the ruler also without Ctrl', panWheel: 'Move left and right', drag: 'Move the view',
       select: 'Select a time range; also by dragging in the ruler', fit: 'Show the selection, or the whole run', whole: 'Show the whole run', back: 'Back to the view before',
@@ -76,8 +77,16 @@ export default {
       into: 'Zoom into a slice', clear: 'Clear selection and marks',
     },
   },
-  sql: { run: 'Run', tables: 'Tables', ms: '{n} ms', more: 'Only the first {n} rows are shown.', placeholder: 'select name, sum(dur) from kernels group by 1 order by 2 desc' },
-  quality: { title: 'Data quality', clean: 'Nothing was lost, cut or doubtful in this recording.', code: 'Condition', severity: 'Kind', count: 'Count', meaning: 'Meaning', example: 'Example', excluded: 'Left out of totals', rank: 'Rank', loss: 'loss', suspect: 'doubtful', note: 'note', yes: 'yes', no: 'no' },
+  sql: {
+    run: 'Run', tables: 'Tables', ms: '{n} ms', more: 'Only the first {n} rows are shown.', placeholder: 'select name, sum(dur) from kernels group by 1 order by 2 desc',
+    saved: 'Queries', name: 'Name to keep it by', save: 'Keep', remove: 'Forget this query', filter: 'Filter tables and columns', insertTable: 'insert the table', jump: 'Click a row to open it in the timeline.', table: 'Table', chart: 'Chart', bar: 'Bars', line: 'Line', scatter: 'Points', along: 'along', up: 'up', noNumbers: 'The result has no column of numbers.', firstRows: 'the first {n} rows',
+    example: { kernels: 'Device work by name', longest: 'Longest slices', steps: 'Steps and their mean', delays: 'Longest launch delays' },
+  },
+  quality: {
+    title: 'Data quality', titleDoc: 'What the importers found wrong with the input; nothing is repaired in silence', clean: 'Nothing was lost, cut or doubtful in this recording.', answerLost: 'Missing from this recording: {n}. Totals are too low.', answerDoubt: 'Nothing is missing. Doubtful: {n}.',
+    losses: 'lost', suspects: 'doubtful', notes: 'notes', lossDoc: 'Data that is missing', suspectDoc: 'Data that may be wrong', noteDoc: 'Things to know; numbers are right', severityDoc: 'loss: data is missing; doubtful: data may be wrong; note: good to know', codeDoc: 'Name of the condition', countDoc: 'How many events, rows or files', excludedDoc: 'These events are not in totals', exampleDoc: 'The first places',
+    loss: 'loss', suspect: 'doubtful', note: 'note', files: 'Files that were read', filesDoc: 'Every file of the input with what was read from it',
+  },
   keys: { title: 'Keys', close: 'Close' },
   operators: {
     tab: { aicore: 'AI Core', aicpu: 'AI CPU', kernels: 'Device kernels', communication: 'Communication', hostcpu: 'Host CPU', host: 'Host operators', device: 'Device use' },
@@ -86,8 +95,17 @@ export default {
     table: 'Operators', view: { all: 'All', type: 'By type', shape: 'By shape', variant: 'By launch' }, history: 'Over the steps', noHistory: 'no calls inside of steps were recorded', shapes: 'Input shapes', copyName: 'Copy name',
     launches: 'Launches', copies: 'Copies', device_use: 'Use of the device', idle: 'Why the device is idle',
   },
-  communication: { operators: 'Operators', groups: 'Groups', matrix: 'Links', late: 'Ranks that others wait for' },
-  cpu: { samples: 'Over time' },
+  communication: {
+    answer: '{waiting} of the communication is waiting, {moving} moves data.', answerUnknown: 'What part of the communication is waiting cannot be said from one rank.', late: 'Rank {rank} comes late: {share} of the communication time is waiting for it.', notRecorded: 'It was not recorded: record that rank too.',
+    wait: 'Waiting and moving data', waitDoc: 'Moving: some plane moves data, or what the shortest rank needed. Waiting: for notices of peers, or for ranks that came later. Click a bar to choose it.', moving: 'moving data', waiting: 'waiting', other: 'not known',
+    matrix: 'Links between ranks', matrixDoc: 'What went from rank to rank; red is slow. Click a cell to choose its rank.', links: 'Bandwidth of each link', linksDoc: 'Slowest first; red is more than 20 % below the mean of its kind', mean: 'mean', from: 'from', to: 'to', fromTo: 'rank {from} → {to}', bandwidth: 'Bandwidth', bytes: 'Bytes', time_ns: 'Time',
+    communication_operators: 'Operators', communication_collectives: 'Across ranks', communication_groups: 'Groups', communication_links: 'Links by step', communication_peer_waits: 'Waits for peers', late_ranks: 'Late ranks',
+  },
+  cpu: {
+    answer: '{share} of {n} processors are busy.', machine: 'Machine', process: 'Process', of: { operator: 'Data operators', worker: 'Worker processes', thread: 'Threads' }, table: 'All figures', range: 'Averages of steps {first} to {last}', whole: 'Averages of the whole recording; zoom into a chart for a range of steps', reset: 'Whole recording',
+    busy: 'busy', busyDoc: 'Neither idle nor waiting for input and output. Of the machine: share of all processors; of a process, operator or thread: of one processor', user: 'user', userDoc: 'In programs', system: 'system', systemDoc: 'In the kernel', io_wait: 'waiting for I/O', io_waitDoc: 'Idle while input or output is under way', idle: 'idle', idleDoc: 'Nothing to do', others: 'other processes', othersDoc: 'Busy with processes that do not belong to the training', most_busy: 'at most', most_busyDoc: 'The busiest sample', processors: 'processors', runnable: 'runnable processes',
+    is: { machine: { lower_threads: 'The kernel has much to do and more processes want to run than there are processors: use fewer threads.', others: 'Other processes use most of the machine: move them, or expect slow data.', busy: 'The processors are the limit: data preparation and launching compete for them.', raise_threads: 'Processors are free: if data preparation is slow, raise the number of threads.' }, part: { lower_threads: 'its threads are mostly idle: more of them will not help, fewer would do', raise_threads: 'its threads are busy: more of them would help' } },
+  },
   data: {
     is: {
     process: 'Data is not prepared fast enough: {share} of the time is waiting ({time}).', processUnmeasured: 'Data is not prepared fast enough.',
@@ -116,7 +134,11 @@ export default {
     noBlocks: 'this pool has totals only, or nothing is allocated then',
     memory_operators: 'By operator', memory_peak: 'Peak by operator and module', memory_steps: 'By step', memory_leaks: 'Suspected leaks', memory: 'Pools',
   },
-  ranks: { heat: 'Steps of all ranks', heatHint: 'Length of each step without communication: what a rank needs by itself. Click a cell to choose its rank.', comparison: 'Ranks beside each other' },
+  ranks: {
+    heat: 'Steps of all ranks', heatHint: 'Own time is the step without communication that nothing hides: what a rank needs by itself. Click a cell to open the step.', own: 'Own time', step: 'Step', communication: 'Communication', idle: 'Idle',
+    slow: 'Rank {rank} is slow: {why}.', even: 'No rank stands out.', single: 'One rank was recorded: there is nothing to compare it with.', and: ' and ', why: { late_for_communication: 'the others wait for it', longer_steps: 'longer steps', more_computation: 'more computation' },
+    slowList: 'Slow ranks', slowDoc: 'Ranks that others wait for, or that compute or step more than 20 % above the mean', reason: 'because', caused: 'waiting it caused', computeOver: 'computation over the mean', stepOver: 'step over the mean', bars: 'Time of each rank', barsDoc: 'Computation, communication and idle time over the recording; computation and communication may overlap', comparison: 'Ranks beside each other',
+  },
   steps: {
     graph: 'Stages of a step', graphDoc: 'Start and finish of each stage and of the collectives, stream by stream; the average of the complete steps or the chosen one. Click a stage to see it in the timeline.',
     stages: 'Stages', stage: 'Stage', stream: 'stream {n}', start: 'start', finish: 'finish', length: 'length', whole: 'step {time}', forward: 'Forward', backward: 'Backward',

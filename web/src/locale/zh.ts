@@ -52,8 +52,8 @@ export default {
     keys: 'W S 缩放 · A D 移动 · Shift 拖动选择 · F 适应 · M 标记 · / 搜索 · [ ] 匹配项 · Z 返回 · Esc 清除',
     previous: '上一个匹配', next: '下一个匹配', previousSlice: '上一个切片', nextSlice: '下一个切片', show: '泳道', all: '全部', levels: 'Scope 层数',
     levelsHint: '显示算子 Scope（Default / network / …）的层数', fitHint: '显示选区或整个运行（F）', link: '复制链接',
-    downloadAll: '所有 rank（Chrome JSON 的 zip）', downloadWhole: '完整时间线（Chrome JSON）', downloadRank: 'Rank {n}（Chrome JSON）', downloadView: 'Rank {n}，屏幕上的部分（Chrome JSON）',
-    downloadLevels: '含 {n} 层 Scope 与重叠分析（trace view）', wholeRun: '整个运行', minimapHint: '拖动窗口或画出新的窗口；双击显示全部',
+    downloadAll: '所有 rank（Chrome JSON 的 zip）', downloadWhole: '完整时间线（Chrome JSON）', downloadRank: 'Rank {n}（Chrome JSON）', downloadView: '屏幕上的部分（Chrome JSON 的 zip）',
+    downloadLevels: 'Rank {rank}，含 {n} 层 Scope（trace view）', wholeRun: '整个运行', minimapHint: '拖动窗口或画出新的窗口；双击显示全部',
     at: '于 {time}', stepWord: '迭代', rankName: 'Rank {n}', rankWindow: 'Rank {n}，窗口 {window}', lane: '泳道', busy: '忙碌', byName: '按名称', byLane: '按泳道',
     rangeSum: '{slices} 个切片，{names} 个名称', rangeMore: '{all} 个名称中耗时最多的 {n} 个。', rangeEmpty: '所示泳道在这段时间内没有内容。', zoomHere: '放大到此处',
     self: '自身时间', delay: '下发延迟', stack: '调用栈', moreArrows: '另有 {n} 个', computedHint: '此泳道由记录计算得出，没有自己的事件。',
@@ -69,6 +69,7 @@ export default {
       share: '占所有名称总计的比例；嵌套切片各自计入', busy: '泳道最外层切片覆盖的时间', self: '不含直接位于其中的切片',
       delay: '从下发调用开始到设备上开始的时间',
     },
+    keyNames: { wheel: '滚轮', drag: '拖动', doubleClick: '双击' },
     keyHelp: {
       zoom: '以指针为中心缩放', pan: '左右移动', zoomWheel: '缩放；在标尺上无需 Ctrl', panWheel: '左右移动', drag: '移动视图',
       select: '选择时间范围；也可在标尺上拖动', fit: '显示选区或整个运行', whole: '显示整个运行', back: '返回上一个视图',
@@ -76,8 +77,16 @@ export default {
       into: '放大切片', clear: '清除选择和标记',
     },
   },
-  sql: { run: '运行', tables: '表', ms: '{n} 毫秒', more: '只显示前 {n} 行。', placeholder: 'select name, sum(dur) from kernels group by 1 order by 2 desc' },
-  quality: { title: '数据质量', clean: '这次记录没有丢失、截断或存疑的数据。', code: '情况', severity: '类型', count: '数量', meaning: '含义', example: '示例', excluded: '不计入合计', rank: '卡', loss: '丢失', suspect: '存疑', note: '说明', yes: '是', no: '否' },
+  sql: {
+    run: '运行', tables: '表', ms: '{n} 毫秒', more: '只显示前 {n} 行。', placeholder: 'select name, sum(dur) from kernels group by 1 order by 2 desc',
+    saved: '查询', name: '保存名称', save: '保存', remove: '删除此查询', filter: '筛选表和列', insertTable: '插入表名', jump: '点击一行可在时间线中打开。', table: '表格', chart: '图表', bar: '柱状', line: '折线', scatter: '散点', along: '横轴', up: '纵轴', noNumbers: '结果没有数值列。', firstRows: '前 {n} 行',
+    example: { kernels: '按名称的设备任务', longest: '最长的切片', steps: '各步与平均值', delays: '最长的下发延迟' },
+  },
+  quality: {
+    title: '数据质量', titleDoc: '导入时发现的输入问题；不会悄悄修复', clean: '这次记录没有丢失、截断或存疑的数据。', answerLost: '这次记录缺少 {n} 处数据：合计偏低。', answerDoubt: '没有缺失；{n} 处存疑。',
+    losses: '丢失', suspects: '存疑', notes: '说明', lossDoc: '缺失的数据', suspectDoc: '可能有误的数据', noteDoc: '需要知道的事；数值是对的', severityDoc: '丢失：数据缺失；存疑：可能有误；说明：供参考', codeDoc: '情况的名称', countDoc: '事件、行或文件的数量', excludedDoc: '这些事件不计入合计', exampleDoc: '最先出现的位置',
+    loss: '丢失', suspect: '存疑', note: '说明', files: '读取的文件', filesDoc: '输入的每个文件以及从中读取的内容',
+  },
   keys: { title: '快捷键', close: '关闭' },
   operators: {
     tab: { aicore: 'AI Core', aicpu: 'AI CPU', kernels: '设备核函数', communication: '通信', hostcpu: '主机 CPU', host: '主机算子', device: '设备利用' },
@@ -86,8 +95,17 @@ export default {
     table: '算子', view: { all: '全部', type: '按类型', shape: '按形状', variant: '按启动配置' }, history: '随步变化', noHistory: '没有记录到训练步内的调用', shapes: '输入形状', copyName: '复制名称',
     launches: '下发', copies: '拷贝', device_use: '设备利用', idle: '设备为何空闲',
   },
-  communication: { operators: '通信算子', groups: '通信域', matrix: '链路', late: '被等待的卡' },
-  cpu: { samples: '随时间变化' },
+  communication: {
+    answer: '通信时间中 {waiting} 在等待，{moving} 在传输数据。', answerUnknown: '只有一张卡的记录，无法区分等待与传输。', late: '卡 {rank} 晚到：{share} 的通信时间在等它。', notRecorded: '它没有被记录：请把那张卡也记录下来。',
+    wait: '等待与传输', waitDoc: '传输：有平面在搬运数据，或最短的卡所需的时间。等待：等对端的通知，或等晚到的卡。点击柱子可选择。', moving: '传输', waiting: '等待', other: '未知',
+    matrix: '卡间链路', matrixDoc: '卡与卡之间的传输；红色为慢。点击单元格选择该卡。', links: '每条链路的带宽', linksDoc: '最慢的在前；红色表示低于同类平均值 20 % 以上', mean: '平均', from: '源', to: '目的', fromTo: '卡 {from} → {to}', bandwidth: '带宽', bytes: '字节', time_ns: '时间',
+    communication_operators: '通信算子', communication_collectives: '跨卡', communication_groups: '通信域', communication_links: '按步的链路', communication_peer_waits: '等待对端', late_ranks: '晚到的卡',
+  },
+  cpu: {
+    answer: '{n} 个处理器的 {share} 在忙。', machine: '整机', process: '进程', of: { operator: '数据算子', worker: '工作进程', thread: '线程' }, table: '全部数据', range: '第 {first} 到 {last} 步的平均值', whole: '整个记录的平均值；放大图表可查看一段步', reset: '整个记录',
+    busy: '忙', busyDoc: '既不空闲也不等待输入输出。整机：占所有处理器；进程、算子或线程：占一个处理器', user: '用户态', userDoc: '在程序中', system: '内核态', systemDoc: '在内核中', io_wait: '等待 I/O', io_waitDoc: '有输入输出进行时的空闲', idle: '空闲', idleDoc: '无事可做', others: '其他进程', othersDoc: '被不属于训练的进程占用', most_busy: '最大', most_busyDoc: '最忙的一次采样', processors: '处理器数', runnable: '可运行进程',
+    is: { machine: { lower_threads: '内核很忙且可运行进程多于处理器：请减少线程。', others: '其他进程占用了大部分机器：请移走它们，否则数据会慢。', busy: '处理器是瓶颈：数据准备和下发在争用。', raise_threads: '处理器有空闲：若数据准备慢，可增加线程数。' }, part: { lower_threads: '其线程大多空闲：再增加也无用，可以减少', raise_threads: '其线程很忙：增加线程会有帮助' } },
+  },
   data: {
     is: {
     process: '数据处理跟不上：{share} 的时间在等待（{time}）。', processUnmeasured: '数据处理跟不上。',
@@ -116,7 +134,11 @@ export default {
     noBlocks: '这个内存池只有总量，或当时没有分配',
     memory_operators: '按算子', memory_peak: '峰值按算子和模块', memory_steps: '按步', memory_leaks: '疑似泄漏', memory: '内存池',
   },
-  ranks: { heat: '所有卡的各步', heatHint: '每步去掉通信后的时长，即一张卡自身所需的时间。点击单元格选择该卡。', comparison: '各卡对比' },
+  ranks: {
+    heat: '所有卡的各步', heatHint: '自身时间是一步去掉未掩盖的通信，即一张卡自身所需的时间。点击单元格打开该步。', own: '自身时间', step: '步长', communication: '通信', idle: '空闲',
+    slow: '卡 {rank} 慢：{why}。', even: '没有突出的卡。', single: '只记录了一张卡：没有可比较的对象。', and: '、', why: { late_for_communication: '其他卡在等它', longer_steps: '步更长', more_computation: '计算更多' },
+    slowList: '慢卡', slowDoc: '被其他卡等待，或计算或步长超出平均 20 % 以上的卡', reason: '原因', caused: '造成的等待', computeOver: '计算超出平均', stepOver: '步长超出平均', bars: '每张卡的时间', barsDoc: '整个记录中的计算、通信和空闲；计算与通信可能重叠', comparison: '各卡对比',
+  },
   steps: {
     graph: '一步的阶段', graphDoc: '各阶段以及各流集合通信的开始和结束；完整步的平均值或所选的步。点击阶段可在时间线中查看。',
     stages: '阶段', stage: '阶段', stream: '流 {n}', start: '开始', finish: '结束', length: '时长', whole: '一步 {time}', forward: '前向', backward: '反向',

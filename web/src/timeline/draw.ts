@@ -54,8 +54,9 @@ function drawRuler(context: CanvasRenderingContext2D, scene: Scene, tools: Tools
     if (right - left < 1) continue
     context.fillStyle = palette.css(mark.step === scene.step ? 'computing' : 'select')
     context.fillRect(Math.round(left), 2, Math.max(1, Math.round(right) - Math.round(left) - 1), 16)
-    const text = tools.text.fit(`${tools.words.step} ${mark.step}`, right - left - 8)
-    if (text && right - left > 20 && left > lastText) {
+    const long = `${tools.words.step} ${mark.step}`
+    const text = [long, String(mark.step)].find((one) => tools.text.fit(one, right - left - 8) === one)
+    if (text && left > lastText) {
       context.fillStyle = palette.css(mark.step === scene.step ? 'card' : 'text')
       context.fillText(text, Math.round(left) + 4, 14)
       lastText = left
@@ -67,6 +68,11 @@ function drawRuler(context: CanvasRenderingContext2D, scene: Scene, tools: Tools
     context.fillRect(x, rulerPixels - 8, 1, 8)
     context.fillStyle = palette.css('muted')
     context.fillText(duration(time), x + 4, rulerPixels - 8)
+  }
+  // Where the search finds something, however short it is.
+  context.fillStyle = palette.css('bad')
+  for (const time of scene.hitTimes) {
+    if (time >= scene.view.from && time <= scene.view.to) context.fillRect(Math.round(xOf(scene, time)) - 1, rulerPixels - 5, 2, 4)
   }
   context.restore()
 }

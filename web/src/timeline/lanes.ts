@@ -119,13 +119,22 @@ export function makeLanes(tracks: Track[], series: Series[], options: LaneOption
     return !options.filter || matches(options.filter, `${track.process} ${laneLabel(track)} ${track.kind} ${options.names(sectionOf(track), '')}`)
   })
   const curves = series.filter((one) => {
-    if (one.samples === 0 || options.hide.has(one.kind)) return false
+    // Samples of another clock lie outside of the run.
+    if (one.samples === 0 || one.last < 0 || one.first > options.length || options.hide.has(one.kind)) return false
     if (options.rank !== null && one.rank !== options.rank) return false
     return !options.filter || matches(options.filter, `${one.group} ${one.name} ${one.kind} ${options.names(one.kind, '')}`)
   })
 
   // Members of each rank's groups, in the order of the seed.
-  const positions = [...new Set([...wanted, ...curves].map((one) => one.position))].sort((a, b) => a - b)
+  const ofPosition = new Map<number, { rank: number; tracks: Track[]; curves: Series[] }>()
+  const at = (one: { position: number; rank: number }) => {
+    let found = ofPosition.get(one.position)
+    if (!found) ofPosition.set(one.position, (found = { rank: one.rank, tracks: [], curves: [] }))
+    return found
+  }
+  for (const track of wanted) at(track).tracks.push(track)
+  for (const one of curves) at(one).curves.push(one)
+  const positions = [...ofPosition.keys()].sort((a, b) => a - b)
   interface Group { section: Section; detail: string; members: Member[] }
   const groupsOf = (position: number): Map<string, Group> => {
     const groups = new Map<string, Group>()
@@ -137,7 +146,7 @@ export function makeLanes(tracks: Track[], series: Series[], options: LaneOption
     const byOrder = (a: Track, b: Track) =>
       (orderOfKind[a.kind] ?? 5) - (orderOfKind[b.kind] ?? 5) || (a.level ?? 0) - (b.level ?? 0) || (a.device ?? 0) - (b.device ?? 0) ||
       (a.stream ?? 0) - (b.stream ?? 0) || b.slices - a.slices
-    const own = wanted.filter((one) => one.position === position).sort(byOrder)
+    const own = (ofPosition.get(position)?.tracks ?? []).sort(byOrder)
     // Processes of the source with one lane each do not get a group each.
     const others = new Map<string, number>()
     for (const track of own) if (sectionOf(track) === 'other') others.set(track.process, (others.get(track.process) ?? 0) + 1)
@@ -150,7 +159,7 @@ export function makeLanes(tracks: Track[], series: Series[], options: LaneOption
       })
     }
     const pools = new Map<string, Series[]>()
-    for (const one of curves.filter((each) => each.position === position)) {
+    for (const one of ofPosition.get(position)?.curves ?? []) {
       if (one.kind !== 'memory') {
         group(one.kind, one.kind, '').members.push({ series: [one], id: `c${one.series}`, label: one.name, hint: [one.group, one.name].filter(Boolean).join(' · ') })
         continue
@@ -167,11 +176,10 @@ export function makeLanes(tracks: Track[], series: Series[], options: LaneOption
     sections.indexOf(a[1].section) - sections.indexOf(b[1].section) || a[0].localeCompare(b[0], undefined, { numeric: true })
 
   const all = positions.map((position) => ({ position, groups: [...groupsOf(position)].sort(bySection) }))
-  const rankOf = (position: number) => [...wanted, ...curves].find((one) => one.position === position)
   const windows = new Map<number, number>()
   const rankNames = new Map<number, string>()
   for (const position of positions) {
-    const rank = rankOf(position)?.rank ?? 0
+    const rank = ofPosition.get(position)?.rank ?? 0
     const window = windows.get(rank) ?? 0
     windows.set(rank, window + 1)
     rankNames.set(position, options.rankName(rank, window))

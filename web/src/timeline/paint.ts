@@ -4,7 +4,8 @@
 import { curvePixels, laneGap, slicePixels, type Lane } from './lanes'
 import { dimmed, fullCover, type Palette } from './palette'
 import { headPixels, laneTop, rowTop, rulerPixels, scrollTop, type Scene } from './scene'
-import type { CurvePart, Piece, SlicePart } from './store'
+import type { CurvePart, SlicePart } from './store'
+import type { Piece } from './tiles'
 import { firstAfter, sampleAt } from './viewData'
 
 export interface Label {

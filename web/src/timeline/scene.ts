@@ -34,6 +34,7 @@ export interface Scene {
   chosen: Chosen | null
   arrows: Arrow[]
   hits: Set<number> | null // slices that match the search
+  hitTimes: number[]
   range: View | null
   marks: number[]
   hoverLane: string | null

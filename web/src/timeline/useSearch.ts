@@ -70,6 +70,7 @@ export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: str
     abort.abort()
   })
   const slices = computed(() => (hits.value.length ? new Set(hits.value.map((hit) => hit.slice)) : null))
+  const times = computed(() => hits.value.map((hit) => hit.start + hit.dur / 2))
   const number = computed(() => (at.value < 0 ? 0 : before.value + at.value + 1))
-  return { text, hits, slices, total, number, busy, next, previous }
+  return { text, hits, slices, times, total, number, busy, next, previous }
 }

@@ -37,6 +37,8 @@ export function useTimelineState() {
   const steps = useLoad([run], (signal) => api.analysis(run.value, 'steps', { limit: 20000 }, signal).catch(() => null))
   const length = computed(() => (info.value ? Number(BigInt(info.value.last_ns || 0) - BigInt(info.value.first_ns || 0)) || 1 : 1))
   const origin = computed(() => BigInt(tracks.data.value?.origin_ns ?? '0'))
+  // What is worth looking at first: sources put marks long after the last work.
+  const extent = computed<View>(() => ({ from: tracks.data.value?.from ?? 0, to: tracks.data.value?.to ?? length.value }))
   const problem = ref<Error | null>(null)
   const failed = (error: Error) => (problem.value = error)
 
@@ -106,13 +108,13 @@ export function useTimelineState() {
     remember()
   }
   // Brings a slice on screen: large enough to be seen, and its lane opened.
-  function show(place: { track: number; start: number; dur: number }) {
+  function show(place: { track: number; start: number; dur: number; depth?: number }) {
     const { from, to } = motion.view.value
     const long = Math.max(place.dur, 1000)
     if (place.start < from || place.start + place.dur > to || long * 60 < to - from || long > to - from)
       motion.goTo(place.start - long * 8, place.start + place.dur + long * 8)
     const lane = layout.value.ofTrack.get(place.track)
-    if (lane && lane.kind !== 'track') states.set(lane.id, 'open')
+    if (lane && (lane.kind !== 'track' || (place.depth ?? 0) >= lane.rows)) states.set(lane.id, 'open')
     scrollTo.value = place.track
   }
   function pick(hit: SliceHit | null, name: string) {
@@ -160,7 +162,7 @@ export function useTimelineState() {
   }
   const search = useSearch(run, rank, typeof query.q === 'string' ? query.q : '', (hit: SearchHit) => {
     show(hit)
-    void select(hit.slice)
+    void select(hit.slice).then(() => details.value?.place.slice === hit.slice && show(details.value.place))
   }, failed)
   watch([filter, levels, search.text, () => [...hide]], remember)
   // A step that is chosen in the strip fills the view.
@@ -174,12 +176,12 @@ export function useTimelineState() {
     const from = Number(query.from)
     const to = Number(query.to)
     if (query.to !== undefined && to > from) motion.show(from, to)
-    else motion.show(0, length.value)
+    else motion.show(extent.value.from, extent.value.to)
     if (typeof query.slice === 'string') void select(Number(query.slice), query.to === undefined)
     if (range.value) void loadRange()
   }
   return {
-    run, info, rank, step, tracks, lanes: computed_, series, length, origin, problem, failed, filter, hide, levels, scopeLevels, states, pinned, marks, range,
+    run, info, rank, step, tracks, lanes: computed_, series, length, extent, origin, problem, failed, filter, hide, levels, scopeLevels, states, pinned, marks, range,
     rangeTotals, chosen, details, segment, layout, stepMarks, motion, search, scrollTo, select, show, pick, loadRange, clearRange, toggle, togglePin, mark,
     remember, begin,
   }

@@ -96,7 +96,6 @@ class DynamicProfilerMonitor:
         self._window: DynamicWindow | None = None
         self._is_counted = False  # whether the framework said how many steps came before
         self._is_off = False
-        self._stride = 1  # steps of a call, with data sinking
 
         self._registration: Registration | None = None
         self._helper: Helper | None = None
@@ -117,7 +116,10 @@ class DynamicProfilerMonitor:
         if self._version == self._seen and number + 1 < self._wake:
             return
         with guarded("DynamicProfilerMonitor.step", self._once):
-            self._has_ended(number)
+            if self._window and number < self._window.config.stop:
+                self._window.go_on(number)
+            elif self._window:
+                self._finish(self._window)
             self._at(number + 1, number + 1, joins_late=True)
 
     def on_train_begin(self, run_context: Any) -> None:
@@ -139,18 +141,23 @@ class DynamicProfilerMonitor:
         with guarded("DynamicProfilerMonitor.on_train_step_begin", self._once):
             # With data sinking a call stands for several steps, and its number is the last one's.
             first = self._step + 1 if self._is_counted else number
+            if self._window:
+                self._window.begin_step(number)
             self._at(min(first, number), number)
 
     def on_train_step_end(self, run_context: Any) -> None:
         """Called by the framework."""
         try:
             self._step = number = step_number(run_context)
-            if self._window is None:
+            window = self._window
+            if window is None:
                 return
         except Exception:
-            number = None
+            return  # its beginning has told
         with guarded("DynamicProfilerMonitor.on_train_step_end", self._once):
-            self._has_ended(number)
+            window.end_step(number)
+            if number >= window.config.stop:
+                self._finish(window)
 
     def on_train_end(self, run_context: Any = None) -> None:
         """Called by the framework. A window that is still open is completed."""
@@ -205,7 +212,6 @@ class DynamicProfilerMonitor:
             self._seen = self._version
             self._arm(self._config, first)
         armed = self._armed
-        self._stride = last - first + 1
         if armed and not self._window:
             if first <= armed.start <= last:
                 self._record(armed, last)
@@ -284,16 +290,6 @@ class DynamicProfilerMonitor:
         self._telling.path = window.path
         self._tell_state("recording", config)
         self._say(logging.INFO, f"{_steps(config)}: recording into {window.path}")
-
-    def _has_ended(self, number: int) -> None:
-        window = self._window
-        if not window:
-            return
-        if number < window.config.stop:
-            window.go_on(number, number + self._stride)
-            return
-        window.ended = number
-        self._finish(window)
 
     def _finish(self, window: DynamicWindow) -> None:
         self._window = None

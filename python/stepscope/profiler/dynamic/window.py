@@ -40,11 +40,22 @@ class DynamicWindow(Session):
         self.ended = number - 1
         return True
 
-    def go_on(self, ended: int, begins: int) -> None:
-        """A step has ended, another begins. With data sinking numbers are left out."""
+    def go_on(self, ended: int) -> None:
+        """A step has ended, the next one begins: in a loop."""
         self.ended = ended
-        self.first_step = begins - self.step_num - 1
+        self.first_step = ended - self.step_num
         self.step()
+
+    def begin_step(self, number: int) -> None:
+        """For callbacks, which are told of both ends."""
+        self._recorder.step(number)
+        self._idle.step_begins(opened_window=False)
+
+    def end_step(self, number: int) -> None:
+        self.ended = number
+        if self._recorder.window:
+            self._recorder.window.end_step()
+        self._times.add(self._idle.step_ends(), recorded=True, warm_up=False)
 
     @property
     def path(self) -> str:
