@@ -14,6 +14,7 @@ export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: str
   const busy = ref(false)
   let abort = new AbortController()
   let timer = 0
+  let wanted = false // to be shown as soon as it is found
 
   async function load(query: { from?: number; to?: number; latest?: number }): Promise<boolean> {
     abort.abort()
@@ -38,7 +39,8 @@ export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: str
     if (hit) shown(hit)
   }
   async function next() {
-    if (!hits.value.length) return
+    if (busy.value || timer) wanted = true
+    if (!hits.value.length || wanted) return
     if (at.value + 1 < hits.value.length) return show(at.value + 1)
     // Behind the last one here: the next page, or the first again.
     const last = hits.value[hits.value.length - 1]
@@ -51,10 +53,11 @@ export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: str
     const first = hits.value[0]
     if (await load(before.value > 0 && first ? { to: first.start, latest: 1 } : { latest: 1 })) show(hits.value.length - 1)
   }
-  // The first hit at or after a time.
   watch([text, rank], () => {
     clearTimeout(timer)
+    wanted = false
     timer = window.setTimeout(async () => {
+      timer = 0
       at.value = -1
       if (!text.value.trim()) {
         abort.abort()
@@ -62,7 +65,8 @@ export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: str
         total.value = 0
         return
       }
-      await load({})
+      if ((await load({})) && wanted) show(0)
+      wanted = false
     }, 250)
   }, { immediate: true })
   onUnmounted(() => {
