@@ -5,7 +5,8 @@ import { api, type SearchHit } from '../api'
 
 const page = 2000
 
-export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: string, shown: (hit: SearchHit) => void, failed: (error: Error) => void) {
+// `go`: to the first hit, when somebody comes with a text from another page.
+export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: string, go: boolean, shown: (hit: SearchHit) => void, failed: (error: Error) => void) {
   const text = ref(first)
   const hits = shallowRef<SearchHit[]>([])
   const total = ref(0)
@@ -53,9 +54,9 @@ export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: str
     const first = hits.value[0]
     if (await load(before.value > 0 && first ? { to: first.start, latest: 1 } : { latest: 1 })) show(hits.value.length - 1)
   }
-  watch([text, rank], () => {
+  watch([text, rank], (_, before) => {
     clearTimeout(timer)
-    wanted = false
+    wanted = go && before[0] === undefined
     timer = window.setTimeout(async () => {
       timer = 0
       at.value = -1
