@@ -156,4 +156,7 @@ export default {
     flow: 'FLOPs in the tree of scopes', flowDoc: 'Where in the model the FLOPs are; a click on a scope goes into it', levels: 'Levels', more: 'more',
     flops_scopes: 'Scopes', flops_steps: 'Steps', flops_summary: 'Model',
   },
+  chart: {
+    save: 'Save {name} as a picture',
+  },
 }

@@ -156,4 +156,7 @@ export default {
     flow: '各层 scope 的 FLOPs', flowDoc: 'FLOPs 在模型中的分布；点击 scope 可进入', levels: '层数', more: '项',
     flops_scopes: 'Scope', flops_steps: '按步', flops_summary: '模型',
   },
+  chart: {
+    save: '将{name}存为图片',
+  },
 }
