@@ -116,7 +116,7 @@ export default {
     tab: { gap: 'Step gap', process: 'Data processing' },
     gap: 'From data to training', gapDoc: 'Three stages: data is processed on the host, moved to the device, and taken by the training. The slow one is where queues run empty.',
     three: { process: 'Data processing', processDoc: 'reads and transforms batches on the host', transfer: 'Data transfer', transferDoc: 'moves batches from the host queue to the device', fetch: 'Taking the batch', fetchDoc: 'the training takes a batch from the queue' },
-    slow: 'slow', keepsUp: 'keeps up', waiting: 'of the steps is waiting', waitingDoc: 'Time in which the training waits for a batch and the device has nothing else to do, of the length of all steps',
+    slow: 'slow', keepsUp: 'keeps up', unmeasured: 'not measured', waiting: 'of the steps is waiting', waitingDoc: 'Time in which the training waits for a batch and the device has nothing else to do, of the length of all steps',
     hostEmpty: 'host queue empty', hostEmptyDoc: 'Batches for which the host queue was empty when they were wanted', hostFull: 'host queue full', dataEmpty: 'data queue empty', dataEmptyDoc: 'Batches for which the queue of the device was empty',
     meanBatch: 'mean time of a batch', meanGet: 'mean time to get', meanPush: 'mean time to push', meanGetNext: 'mean GetNext',
     sizes: 'Queue sizes over the steps', sizesDoc: 'Batches in the queue when the training took one; 0 means that it had to wait', noSizes: 'this loader does not record the size of its queue', waits: 'Waiting over the steps', wait: 'waiting', exposed: 'of it, nothing else to do', steps: 'By step', stages: 'Stages and queues',

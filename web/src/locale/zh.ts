@@ -116,7 +116,7 @@ export default {
     tab: { gap: '迭代间隙', process: '数据处理' },
     gap: '从数据到训练', gapDoc: '三个阶段：主机上处理数据、送到设备、训练取数。队列经常为空处就是慢的阶段。',
     three: { process: '数据处理', processDoc: '在主机上读取和变换数据', transfer: '数据传输', transferDoc: '把数据从主机队列送到设备', fetch: '取数据', fetchDoc: '训练从队列取一批数据' },
-    slow: '慢', keepsUp: '充足', waiting: '的时间在等待', waitingDoc: '训练等待数据且设备无其他事可做的时间，占所有步的比例',
+    slow: '慢', keepsUp: '充足', unmeasured: '没有测量', waiting: '的时间在等待', waitingDoc: '训练等待数据且设备无其他事可做的时间，占所有步的比例',
     hostEmpty: '主机队列为空', hostEmptyDoc: '取数时主机队列为空的批数', hostFull: '主机队列为满', dataEmpty: '数据队列为空', dataEmptyDoc: '取数时设备队列为空的批数',
     meanBatch: '每批平均时间', meanGet: '平均取数时间', meanPush: '平均推送时间', meanGetNext: '平均 GetNext',
     sizes: '各步的队列长度', sizesDoc: '训练取数时队列中的批数；0 表示必须等待', noSizes: '该加载器不记录队列长度', waits: '各步的等待', wait: '等待', exposed: '其中无事可做', steps: '按步', stages: '阶段与队列',
