@@ -11,16 +11,12 @@ others wait for it, and the report names it.
 from __future__ import annotations
 
 import argparse
-import contextlib
-import multiprocessing
-import os
 import queue
 import threading
-from multiprocessing import shared_memory
-from pathlib import Path
 
 import numpy as np
 import stepscope
+from ranks import Rank, parse_options, run_ranks
 from stepscope.pipeline import Stage
 
 BATCH, SIZE, CHANNELS, FILTERS, CLASSES = 64, 28, 3, 8, 10
@@ -86,75 +82,30 @@ class Network:
         return loss
 
 
-def all_reduce(gradients: np.ndarray, shared: np.ndarray, rank: int, barrier) -> None:
-    with stepscope.record_function("all_reduce", "collective"):
-        shared[rank] = gradients
-        barrier.wait()
-        gradients[:] = shared.mean(axis=0)
-        barrier.wait()
-
-
-def train(rank: int, ranks: int, options: argparse.Namespace, memory: str, barrier) -> None:
-    os.environ.update(RANK=str(rank), WORLD_SIZE=str(ranks))
-    block = shared_memory.SharedMemory(name=memory)
-    shared = np.ndarray((ranks, PARAMETERS), np.float32, block.buf)
+def train(rank: Rank, options: argparse.Namespace) -> None:
     stage = Stage("prepare", kind="generator", workers=1, capacity=4)
     batches: queue.Queue = queue.Queue(4)
     watched = stage.watch(batches)
     loader = threading.Thread(
-        target=prepare_batches, args=(stage, batches, rank, options.steps), daemon=True
+        target=prepare_batches, args=(stage, batches, rank.number, options.steps), daemon=True
     )
     network = Network()
-    barrier.wait()
+    rank.barrier.wait()
     with stepscope.Profiler(output_path=str(options.output), data_process=True) as profiler:
         loader.start()
         for _ in range(options.steps):
             pictures, labels = watched.get()
             with stepscope.record_function("forward"):
-                for _ in range(3 if rank == options.slow_rank else 1):
+                for _ in range(3 if rank.slow else 1):
                     scores = network.forward(pictures)
             with stepscope.record_function("backward"):
                 network.backward(scores, labels)
-            all_reduce(network.gradients, shared, rank, barrier)
+            rank.average(network.gradients)
             with operator("Momentum"):
                 network.weights -= 0.05 * network.gradients
             profiler.step()
     loader.join()
-    del shared
-    block.close()
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--output", type=Path, default=Path("runs/demo"), help="where the runs go")
-    parser.add_argument("--ranks", type=int, default=4)
-    parser.add_argument("--slow-rank", type=int, default=2, help="-1: none is")
-    parser.add_argument("--steps", type=int, default=12)
-    options = parser.parse_args()
-    # A thread each: ranks share the machine as they would share devices.
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ[name] = "1"
-    context = multiprocessing.get_context("spawn")
-    barrier = context.Barrier(options.ranks)
-    block = shared_memory.SharedMemory(create=True, size=options.ranks * PARAMETERS * 4)
-    processes = [
-        context.Process(target=train, args=(rank, options.ranks, options, block.name, barrier))
-        for rank in range(options.ranks)
-    ]
-    try:
-        for process in processes:
-            process.start()
-        for process in processes:
-            process.join()
-    finally:
-        block.close()
-        with contextlib.suppress(FileNotFoundError):
-            block.unlink()
-    if any(process.exitcode for process in processes):
-        raise SystemExit("a rank failed")
 
 
 if __name__ == "__main__":
-    main()
+    run_ranks(train, parse_options(__doc__, steps=12), PARAMETERS)

@@ -1,7 +1,7 @@
 // How smoothly the timeline moves: ten seconds of panning and zooming in headless Chromium with software
 // rendering, over a generated trace.
 //
-//   node bench/browser/timeline_frames.cjs [--size-mb 2800] [--folder /tmp/stepscope-frames] [--profile]
+//   node bench/browser/timeline_frames.cjs [--size-mb 2800] [--folder /tmp/stepscope-frames] [--repeat 3] [--profile]
 //
 // Prints the times between frames, the JavaScript heap, and how long first paint and viewport requests took.
 // The trace is generated and imported once and kept in the folder.
@@ -19,6 +19,7 @@ function option(name, missing) {
 }
 const sizeMb = Number(option('size-mb', 2800))
 const folder = option('folder', '/tmp/stepscope-frames')
+const repeat = Number(option('repeat', 1))
 const profile = process.argv.includes('--profile')
 
 function must(program, args) {
@@ -75,6 +76,56 @@ async function move(page) {
   await hold('a', 1000)
 }
 
+async function measure(browser, base, run) {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
+  const problems = []
+  page.on('pageerror', (error) => problems.push(error.message))
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
+  const views = []
+  let dropped = 0
+  page.on('requestfinished', (request) => {
+    const { responseEnd, requestStart } = request.timing()
+    if (/timeline\/view/.test(request.url())) views.push(responseEnd - requestStart)
+  })
+  page.on('requestfailed', (request) => (dropped += /timeline\/view/.test(request.url()) ? 1 : 0))
+  const began = Date.now()
+  await page.goto(`${base}/#/run/${run.id}/timeline`)
+  await page.waitForResponse(/timeline\/view/)
+  const firstView = Date.now() - began
+  await page.waitForLoadState('networkidle')
+  await page.waitForTimeout(500)
+  const heap = () => page.evaluate(() => { globalThis.gc?.(); return performance.memory.usedJSHeapSize })
+  const devtools = await page.context().newCDPSession(page)
+  const before = await heap()
+  if (profile) {
+    await devtools.send('Profiler.enable')
+    await devtools.send('Profiler.start')
+  }
+  await page.evaluate(() => {
+    globalThis.betweenFrames = []
+    let last = performance.now()
+    const tick = (now) => {
+      globalThis.betweenFrames.push(now - last)
+      last = now
+      requestAnimationFrame(tick)
+    }
+    requestAnimationFrame(tick)
+  })
+  const moved = Date.now()
+  await move(page)
+  const seconds = (Date.now() - moved) / 1000
+  const frames = rising((await page.evaluate(() => globalThis.betweenFrames)).slice(2))
+  if (profile) printProfile((await devtools.send('Profiler.stop')).profile)
+  const after = await heap()
+  const requests = rising(views)
+  console.log(`first slices ${firstView} ms after the page was asked for`)
+  console.log(`${frames.length} frames in ${seconds.toFixed(1)} s: median ${at(frames, 0.5).toFixed(1)} ms, p95 ${at(frames, 0.95).toFixed(1)}, p99 ${at(frames, 0.99).toFixed(1)}, longest ${at(frames, 1).toFixed(1)}`)
+  console.log(`heap ${(before / 1e6).toFixed(1)} MB before, ${(after / 1e6).toFixed(1)} MB after`)
+  console.log(`${requests.length} viewports, median ${at(requests, 0.5)?.toFixed(1)} ms, p99 ${at(requests, 0.99)?.toFixed(1)} ms; ${dropped} dropped`)
+  for (const problem of problems) console.log(`problem: ${problem}`)
+  await page.close()
+}
+
 async function main() {
   const runs = join(folder, `runs-${sizeMb}`)
   const trace = join(runs, 'big.json')
@@ -84,53 +135,8 @@ async function main() {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--enable-precise-memory-info', '--js-flags=--expose-gc'] })
   try {
     const run = await readyRun(base)
-    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
-    const problems = []
-    page.on('pageerror', (error) => problems.push(error.message))
-    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
-    const views = []
-    let dropped = 0
-    page.on('requestfinished', (request) => {
-      const { responseEnd, requestStart } = request.timing()
-      if (/timeline\/view/.test(request.url())) views.push(responseEnd - requestStart)
-    })
-    page.on('requestfailed', (request) => (dropped += /timeline\/view/.test(request.url()) ? 1 : 0))
-    const began = Date.now()
-    await page.goto(`${base}/#/run/${run.id}/timeline`)
-    await page.waitForResponse(/timeline\/view/)
-    const firstView = Date.now() - began
-    await page.waitForLoadState('networkidle')
-    await page.waitForTimeout(500)
-    const heap = () => page.evaluate(() => { globalThis.gc?.(); return performance.memory.usedJSHeapSize })
-    const devtools = await page.context().newCDPSession(page)
-    const before = await heap()
-    if (profile) {
-      await devtools.send('Profiler.enable')
-      await devtools.send('Profiler.start')
-    }
-    await page.evaluate(() => {
-      globalThis.betweenFrames = []
-      let last = performance.now()
-      const tick = (now) => {
-        globalThis.betweenFrames.push(now - last)
-        last = now
-        requestAnimationFrame(tick)
-      }
-      requestAnimationFrame(tick)
-    })
-    const moved = Date.now()
-    await move(page)
-    const seconds = (Date.now() - moved) / 1000
-    const frames = rising((await page.evaluate(() => globalThis.betweenFrames)).slice(2))
-    if (profile) printProfile((await devtools.send('Profiler.stop')).profile)
-    const after = await heap()
-    const requests = rising(views)
     console.log(`${run.name}: ${(run.input_bytes / 1e6).toFixed(0)} MB`)
-    console.log(`first slices ${firstView} ms after the page was asked for`)
-    console.log(`${frames.length} frames in ${seconds.toFixed(1)} s: median ${at(frames, 0.5).toFixed(1)} ms, p95 ${at(frames, 0.95).toFixed(1)}, p99 ${at(frames, 0.99).toFixed(1)}, longest ${at(frames, 1).toFixed(1)}`)
-    console.log(`heap ${(before / 1e6).toFixed(1)} MB before, ${(after / 1e6).toFixed(1)} MB after`)
-    console.log(`${requests.length} viewports, median ${at(requests, 0.5)?.toFixed(1)} ms, p99 ${at(requests, 0.99)?.toFixed(1)} ms; ${dropped} dropped`)
-    for (const problem of problems) console.log(`problem: ${problem}`)
+    for (let round = 0; round < repeat; ++round) await measure(browser, base, run)
   } finally {
     await browser.close()
     server.kill()

@@ -169,7 +169,7 @@ def test_all_causes_together_keep_the_totals(tmp_path: pathlib.Path) -> None:
     generate_or_fail(
         *("--output", tmp_path, "--ranks", 4, "--steps", 2, "--layers", 4, "--seed", 7),
         *("--straggler", "2:1.5", "--slow-link", "0-1:3", "--clock-skew-us", 500),
-        *("--slow-data", 20, "--tiny-kernels", "--memory-leak", "--sync-points"),
+        *("--slow-data", 20, "--tiny-kernels", "--memory-leak", "--sync-points", "--low-mfu"),
     )
     key, _ = load_and_check(tmp_path, tmp_path / "expected.json")
     assert [cause["cause"] for cause in key["planted"]] == [
@@ -180,6 +180,7 @@ def test_all_causes_together_keep_the_totals(tmp_path: pathlib.Path) -> None:
         "tiny_kernels",
         "memory_leak",
         "sync_points",
+        "low_mfu",
     ]
     for rank in key["ranks"]:
         name = pathlib.Path(rank["file"]).as_posix()

@@ -97,6 +97,7 @@ bool SetSwitch(std::string_view flag, Options* options, bool* healthy) {
   if (flag == "--tiny-kernels") return options->tiny_kernels = true;
   if (flag == "--memory-leak") return options->memory_leak = true;
   if (flag == "--sync-points") return options->sync_points = true;
+  if (flag == "--low-mfu") return options->low_mfu = true;
   if (flag == "--gzip") return options->gzip = true;
   if (flag == "--healthy") return *healthy = true;
   if (flag == "--help" || flag == "-h") return options->show_help = true;
@@ -106,7 +107,7 @@ bool SetSwitch(std::string_view flag, Options* options, bool* healthy) {
 bool HasPlantedCause(const Options& options) {
   return options.straggler || options.slow_link || options.clock_skew_ns != 0 ||
          options.slow_data_factor != 1.0 || options.tiny_kernels || options.memory_leak ||
-         options.sync_points;
+         options.sync_points || options.low_mfu;
 }
 
 std::string FindContradiction(const Options& options, bool healthy) {
@@ -186,7 +187,8 @@ Planted causes
   --slow-data FACTOR         the data loader takes FACTOR times as long (20 starves the device)
   --tiny-kernels             kernels of a few microseconds: launching them is the limit
   --memory-leak              64 MiB more per batch that nothing frees
-  --sync-points              .item() in every layer
+  --sync-points              .item() after every linear layer
+  --low-mfu                  matrix kernels take eight times as long
   --healthy                  say that none of these is wanted
 )";
 }

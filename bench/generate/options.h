@@ -41,7 +41,8 @@ struct Options {
   double slow_data_factor = 1.0;  // The data loader takes this many times as long.
   bool tiny_kernels = false;      // Kernels so short that launching them is the limit.
   bool memory_leak = false;       // A tensor per batch that nothing frees.
-  bool sync_points = false;       // .item() in every layer.
+  bool sync_points = false;       // .item() after every linear layer.
+  bool low_mfu = false;           // Matrix kernels at a fraction of the rate they could have.
 };
 
 struct ParsedOptions {

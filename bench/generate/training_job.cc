@@ -213,6 +213,7 @@ class TrainingJob {
     if (options_.tiny_kernels) causes.push_back("{\"cause\": \"tiny_kernels\"}");
     if (options_.memory_leak) causes.push_back("{\"cause\": \"memory_leak\"}");
     if (options_.sync_points) causes.push_back("{\"cause\": \"sync_points\"}");
+    if (options_.low_mfu) causes.push_back("{\"cause\": \"low_mfu\"}");
     std::string text;
     for (const std::string& cause : causes) text += (text.empty() ? "" : ", ") + cause;
     return text;

@@ -162,6 +162,13 @@ def test_stacks_are_sampled(tmp_path: pathlib.Path) -> None:
             " and name like '%busy (%test_recording.py:%'"
         )
         assert 0.2 < sampled["s"][0] < 0.5
+        # Who calls lies around whom it calls, also when both were seen equally long.
+        around = run.query(
+            "select min(depth) filter (name like 'test_stacks_are_sampled (%') as caller,"
+            " min(depth) filter (name like '%busy (%test_recording.py:%') as called"
+            " from slices where cat = 'python_sample'"
+        )
+        assert around["caller"][0] < around["called"][0]
 
 
 def test_stacks_of_all_threads_are_sampled(tmp_path: pathlib.Path) -> None:

@@ -15,7 +15,6 @@
 #include <string_view>
 #include <vector>
 
-#include "analyses/advice/facts.h"
 #include "analyses/advice/finding_rows.h"
 #include "analyses/common/rank_rows.h"
 #include "analyses/common/reason.h"
@@ -46,6 +45,8 @@
 #include "store/store_reader.h"
 
 namespace stepscope {
+
+struct Facts;
 
 struct AnalysisOptions {
   unsigned threads = 0;  // 0 = all CPUs
@@ -138,6 +139,8 @@ class RunAnalyses {
     std::vector<PathSegment> segments;
   };
 
+  // What the advice is made of.
+  void compute_side_by_side();
   const RankStepTrace& step_trace_results();
   const CriticalPaths& critical_paths();
   // Operators and FLOPs come from one walk over the operators.

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -29,6 +30,7 @@ namespace fs = std::filesystem;
 struct Options {
   ServerOptions server;
   std::string workspace;
+  uint64_t max_upload_mb = 8192;
   bool no_token = false;
   bool no_browser = false;
 };
@@ -54,6 +56,8 @@ Error explain_port(Error error, const Options& options) {
 
 Result<std::unique_ptr<Server>> make_server(Options& options) {
   options.server.want_token = !options.no_token;
+  options.server.workspace = options.workspace;
+  options.server.largest_upload = std::min<uint64_t>(options.max_upload_mb, 1 << 30) << 20;
   std::error_code problem;
   if (!fs::exists(options.server.base, problem))
     return Error{ErrorCode::kNotFound, "cannot serve", options.server.base, "there is no such path",
@@ -194,6 +198,12 @@ void add_server_options(CLI::App& command, Options& options) {
                      "serve below this path, behind a proxy");
   command.add_option("--allow-host", server.allowed_hosts,
                      "name under which a proxy or ssh tunnel reaches the server");
+  command.add_option("--workspace", options.workspace, "folder for tags of runs and for logs")
+      ->capture_default_str();
+  command
+      .add_option("--max-upload-mb", options.max_upload_mb,
+                  "largest file that the page may add to the folder (0: none)")
+      ->capture_default_str();
   command.add_option("--token", server.token, "instead of a random one");
   command.add_flag("--no-token", options.no_token,
                    "let every user of this machine in (loopback only)");
@@ -233,8 +243,6 @@ void add_serve_commands(Program& program) {
   background
       ->add_option("FOLDER,--summary-base-dir", options->server.base,
                    "folder with recordings and traces")
-      ->capture_default_str();
-  background->add_option("--workspace", options->workspace, "folder for logs")
       ->capture_default_str();
   add_server_options(*background, *options);
   background->callback([&program, options] {

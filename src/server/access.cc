@@ -55,13 +55,34 @@ Result<std::string> make_token() {
 }
 
 Access::Access(std::string token, std::vector<std::string> hosts, std::string path_prefix)
-    : token_(std::move(token)), hosts_(std::move(hosts)), path_prefix_(std::move(path_prefix)) {
+    : token_(std::move(token)),
+      proxies_(hosts),
+      hosts_(std::move(hosts)),
+      path_prefix_(std::move(path_prefix)) {
   for (const char* name : {"localhost", "127.0.0.1", "[::1]"}) hosts_.emplace_back(name);
 }
 
 bool Access::host_is_meant(const httplib::Request& request) const {
   const std::string host = request.get_header_value("Host");
   return std::find(hosts_.begin(), hosts_.end(), without_port(host)) != hosts_.end();
+}
+
+// Browsers name the page's site in every request that may change something; programs do not.
+bool Access::comes_from_elsewhere(const httplib::Request& request) const {
+  if (request.method == "GET" || request.method == "HEAD") return false;
+  const std::string origin = request.get_header_value("Origin");
+  if (origin.empty()) {
+    const std::string site = request.get_header_value("Sec-Fetch-Site");
+    return !site.empty() && site != "same-origin" && site != "none";
+  }
+  const size_t name = origin.find("://");
+  if (name == std::string::npos) return true;  // "null": a page without a site
+  const std::string_view host = std::string_view(origin).substr(name + 3);
+  if (host == request.get_header_value("Host")) return false;
+  // A proxy may have a name of its own. That of the loopback is everybody's.
+  const std::string_view plain = without_port(host);
+  const bool own = plain == "localhost" || plain == "[::1]" || plain.starts_with("127.");
+  return own || std::find(proxies_.begin(), proxies_.end(), plain) == proxies_.end();
 }
 
 bool Access::has_token(const httplib::Request& request) const {
@@ -85,6 +106,11 @@ bool Access::admit(const httplib::Request& request, httplib::Response& response)
     reply_error(response, {ErrorCode::kPermission, "refused", request.get_header_value("Host"),
                            "this server does not go by that name",
                            "start it with --allow-host NAME if it should"});
+    return false;
+  }
+  if (comes_from_elsewhere(request)) {
+    reply_error(response, {ErrorCode::kPermission, "refused", request.get_header_value("Origin"),
+                           "the request comes from another site's page", ""});
     return false;
   }
   if (has_token(request)) return true;

@@ -3,7 +3,8 @@
 //
 // The token comes in the link (?token=), which sets a cookie, or in a header. A page of another
 // site can send requests to 127.0.0.1 but does not know the token; a site that gives its own name
-// the address 127.0.0.1 is found by the Host header.
+// the address 127.0.0.1 is found by the Host header. Requests that change something are taken from
+// our own pages only (Origin), so that --no-token does not let every site in.
 #ifndef STEPSCOPE_SERVER_ACCESS_H_
 #define STEPSCOPE_SERVER_ACCESS_H_
 
@@ -33,10 +34,12 @@ class Access {
  private:
   bool host_is_meant(const httplib::Request& request) const;
   bool has_token(const httplib::Request& request) const;
+  bool comes_from_elsewhere(const httplib::Request& request) const;
   std::string cookie_name() const { return "stepscope_" + std::to_string(port_); }
 
   std::string token_;
-  std::vector<std::string> hosts_;
+  std::vector<std::string> proxies_;  // names that the user allowed
+  std::vector<std::string> hosts_;    // ... and our own
   std::string path_prefix_;
   int port_ = 0;
 };

@@ -1,13 +1,19 @@
-// GET runs/ID/analyses/TABLE?rank=&step=&search=&sort=-COLUMN&offset=&limit=&format=json|csv
+// GET
+// runs/ID/analyses/TABLE?rank=&step=&search=&sort=-COLUMN&offset=&limit=&format=csv|json|parquet
 //
 // {"columns": [{"name", "unit", "kind", "doc"}], "rows": [[...]], "total": rows that match,
 //  "reasons": [why it is empty or incomplete]}
+//
+// With `format` the rows that match come as a file, all of them.
 #include <algorithm>
 #include <cctype>
 #include <numeric>
 
+#include "analyses/common/result_text.h"
 #include "base/json_text.h"
+#include "query/parquet_rows.h"
 #include "server/asked_table.h"
+#include "server/download.h"
 #include "server/http_reply.h"
 #include "server/request_values.h"
 #include "server/routes.h"
@@ -101,20 +107,72 @@ struct AppendValue {
   void operator()(std::string_view text) const { append_json_text(out, text); }
 };
 
+ValueType parquet_type(ValueKind kind) {
+  switch (kind) {
+    case ValueKind::kInteger:
+      return ValueType::kInt64;
+    case ValueKind::kFloat:
+      return ValueType::kFloat64;
+    case ValueKind::kBool:
+      return ValueType::kBool;
+    case ValueKind::kText:
+      return ValueType::kText;
+  }
+  return ValueType::kText;
+}
+
+Status send_parquet(const ResultTable& table, const std::vector<size_t>& rows,
+                    const std::string& file_name, httplib::Response& response) {
+  auto spool = SpoolFile::create();
+  if (!spool) return std::move(spool.error());
+  std::vector<ResultColumn> columns;
+  for (const AnalysisColumn& column : table.columns())
+    columns.push_back({std::string(column.name), parquet_type(column.kind)});
+  const auto status = write_parquet_rows(
+      columns, rows.size(),
+      [&](size_t row, size_t column) { return table.value(rows[row], column); }, (*spool)->path());
+  if (!status) return status;
+  return send_file(response, file_name, download_type("parquet"), std::move(*spool));
+}
+
+Status send_download(OpenRun& run, const std::shared_ptr<AskedTable>& asked,
+                     std::vector<size_t> rows, const std::string& format,
+                     httplib::Response& response) {
+  const ResultTable& table = asked->table;
+  const std::string file_name = std::string(table.name()) + "." + format;
+  if (format == "parquet") return send_parquet(table, rows, file_name, response);
+  if (format != "csv" && format != "json")
+    return Error{ErrorCode::kBadInput, "bad request", "format=" + format.substr(0, 80),
+                 "there is no such format", "csv, json or parquet"};
+  stream_download(
+      response, file_name, download_type(format),
+      [run = run.shared_from_this(), asked, rows = std::move(rows),
+       csv = format == "csv"](const std::function<Status(std::string_view)>& sink) -> Status {
+        const ResultTable& table = asked->table;
+        std::string text;
+        if (csv) append_csv_head(text, table);
+        for (size_t i = 0; i < rows.size(); ++i) {
+          if (!csv) text += i == 0 ? "[\n" : ",\n";
+          csv ? append_csv_row(text, table, rows[i]) : append_json_row(text, table, rows[i]);
+          if (auto status = sink(text); !status) return status;
+          text.clear();
+        }
+        if (!csv) text += rows.empty() ? "[]\n" : "\n]\n";
+        return sink(text);
+      });
+  return {};
+}
+
 Status send_table(OpenRun& run, const httplib::Request& request, httplib::Response& response) {
   const std::string name = request.matches[2];
-  const auto asked = asked_table(run.analyses(), name, request);
-  if (!asked) return asked.error();
+  auto answer = asked_table(run.analyses(), name, request);
+  if (!answer) return std::move(answer.error());
+  const auto asked = std::make_shared<AskedTable>(std::move(*answer));
   const ResultTable* table = &asked->table;
-  if (request.get_param_value("format") == "csv") {
-    std::string csv;
-    append_csv(csv, *table);
-    response.set_header("Content-Disposition", "attachment; filename=\"" + name + ".csv\"");
-    response.set_content(std::move(csv), "text/csv; charset=utf-8");
-    return {};
-  }
   auto rows = chosen_rows(*table, request);
   if (!rows) return std::move(rows.error());
+  if (const std::string format = request.get_param_value("format"); !format.empty())
+    return send_download(run, asked, std::move(*rows), format, response);
   const auto offset = integer_value(request, "offset", 0, 0, INT64_MAX);
   if (!offset) return offset.error();
   const auto limit = integer_value(request, "limit", 1000, 0, kMostRows);

@@ -19,11 +19,13 @@
 
 namespace stepscope {
 
-class OpenRun {
+// What streams from it keeps it open: shared_from_this().
+class OpenRun : public std::enable_shared_from_this<OpenRun> {
  public:
   static Result<std::shared_ptr<OpenRun>> open(const std::string& store_path);
 
   const StoreReader& store() const { return *store_; }
+  const std::shared_ptr<StoreReader>& shared_store() const { return store_; }
   RunAnalyses& analyses() { return analyses_; }
   Result<Database*> database();
 

@@ -1,13 +1,19 @@
 // POST runs/ID/sql   {"sql": "...", "limit": 1000}   one statement that only reads
+//      {"sql": "...", "format": "csv"}               its rows as a file: csv, json, jsonl, parquet,
+//      arrow
 // GET  runs/ID/schema                                 tables and columns that SQL knows
 // GET  runs/ID/trace?position=N                       a rank as Chrome trace JSON, streamed
+//      &scope_levels=K                                ... as a trace view with scopes down to level
+//      K
 #include <chrono>
 
 #include <nlohmann/json.hpp>
 
 #include "base/json_text.h"
 #include "deliverables/chrome_trace.h"
+#include "deliverables/trace_view.h"
 #include "query/result_writer.h"
+#include "server/download.h"
 #include "server/http_reply.h"
 #include "server/request_values.h"
 #include "server/routes.h"
@@ -16,6 +22,7 @@ namespace stepscope {
 namespace {
 
 constexpr double kQuerySeconds = 30;
+constexpr double kDownloadSeconds = 600;  // as long as the client reads
 constexpr int64_t kMostRows = 100'000;
 
 void append_cell(std::string& out, const QueryResult& result, const ResultChunk& chunk,
@@ -54,11 +61,50 @@ void append_cell(std::string& out, const QueryResult& result, const ResultChunk&
   }
 }
 
+Status send_sql_parquet(OpenRun& run, const std::string& sql, httplib::Response& response) {
+  auto spool = SpoolFile::create();
+  if (!spool) return std::move(spool.error());
+  // The run's own database may not write files.
+  auto database = Database::open(run.shared_store(), {0, 0, {(*spool)->path()}});
+  if (!database) return std::move(database.error());
+  const QueryLimits limits{kQuerySeconds, nullptr};
+  if (auto status = (*database)->write_parquet(sql, (*spool)->path(), limits); !status)
+    return status;
+  return send_file(response, "query.parquet", download_type("parquet"), std::move(*spool));
+}
+
+Status send_sql_file(OpenRun& run, const std::string& sql, const std::string& format,
+                     httplib::Response& response) {
+  if (download_type(format).empty())
+    return Error{ErrorCode::kBadInput, "bad request", "format=" + format.substr(0, 80),
+                 "there is no such format", "csv, json, jsonl, parquet or arrow"};
+  if (format == "parquet") return send_sql_parquet(run, sql, response);
+  auto database = run.database();
+  if (!database) return std::move(database.error());
+  auto started = (*database)->query(sql, {kDownloadSeconds, nullptr});
+  if (!started) return std::move(started.error());
+  const std::shared_ptr<QueryResult> result = std::move(*started);
+  stream_download(response, "query." + format, download_type(format),
+                  [run = run.shared_from_this(), result, format](const Sink& sink) {
+                    if (format == "csv") return write_csv(*result, sink);
+                    if (format == "json") return write_json(*result, sink);
+                    if (format == "jsonl") return write_json_lines(*result, sink);
+                    return write_arrow(*result, sink);
+                  });
+  return {};
+}
+
 Status send_sql(OpenRun& run, const httplib::Request& request, httplib::Response& response) {
   const auto body = nlohmann::json::parse(request.body, nullptr, false);
   if (!body.is_object() || !body.contains("sql") || !body["sql"].is_string())
     return Error{ErrorCode::kBadInput, "bad request", "body", "it is no JSON object with \"sql\"",
                  "{\"sql\": \"select ...\"}"};
+  if (body.contains("format")) {
+    if (!body["format"].is_string())
+      return Error{ErrorCode::kBadInput, "bad request", "format", "a text is wanted", ""};
+    return send_sql_file(run, body["sql"].get<std::string>(), body["format"].get<std::string>(),
+                         response);
+  }
   int64_t limit = 1000;
   if (body.contains("limit") && body["limit"].is_number_integer())
     limit = std::clamp<int64_t>(body["limit"].get<int64_t>(), 1, kMostRows);
@@ -123,30 +169,36 @@ Status send_schema(OpenRun& run, const httplib::Request&, httplib::Response& res
   return {};
 }
 
-void send_trace(RunCatalog& catalog, const httplib::Request& request, httplib::Response& response) {
-  auto run = catalog.open(request.matches[1]);
-  if (!run) return reply_error(response, run.error());
+// The lanes of a trace view, without scopes deeper than somebody wants to see.
+std::vector<TimelineLane> chosen_lanes(std::span<const TimelineLane> all, int64_t scope_levels) {
+  std::vector<TimelineLane> lanes;
+  for (const TimelineLane& lane : all) {
+    if (lane.kind == LaneKind::kScope && lane.level > scope_levels) continue;
+    lanes.push_back(lane);
+  }
+  return lanes;
+}
+
+Status send_trace(OpenRun& run, const httplib::Request& request, httplib::Response& response) {
   const auto position = integer_value(request, "position", 0, 0, INT32_MAX);
-  if (!position) return reply_error(response, position.error());
+  if (!position) return position.error();
+  const auto levels = optional_integer(request, "scope_levels");
+  if (!levels) return levels.error();
+  if (levels->has_value() && (**levels < 0 || **levels > 1000))
+    return Error{ErrorCode::kBadInput, "bad request", "scope_levels",
+                 "it must lie between 0 and 1000", ""};
   const auto rank = static_cast<size_t>(*position);
-  if (rank >= (*run)->store().rank_count())
-    return reply_error(response,
-                       {ErrorCode::kNotFound, "no such rank", std::to_string(rank), "", ""});
-  response.set_header("Content-Disposition", "attachment; filename=\"rank_" +
-                                                 std::to_string((*run)->store().rank_number(rank)) +
-                                                 ".json\"");
-  // The run stays open as long as somebody reads; a client that goes away ends it.
-  response.set_chunked_content_provider(
-      "application/json", [run = *run, rank](size_t, httplib::DataSink& sink) {
-        const auto status =
-            write_chrome_trace(run->store(), rank, {}, [&](std::string_view text) -> Status {
-              if (sink.write(text.data(), text.size())) return {};
-              return Error{ErrorCode::kCancelled, "the client went away", "", "", ""};
-            });
-        if (!status) return false;
-        sink.done();
-        return true;
-      });
+  if (rank >= run.store().rank_count())
+    return Error{ErrorCode::kNotFound, "no such rank", std::to_string(rank), "", ""};
+  std::string name = "rank_" + std::to_string(run.store().rank_number(rank));
+  if (levels->has_value()) name += "_scopes_" + std::to_string(**levels);
+  stream_download(response, name + ".json", download_type("json"),
+                  [run = run.shared_from_this(), rank, levels = *levels](const Sink& sink) {
+                    if (!levels) return write_chrome_trace(run->store(), rank, {}, sink);
+                    const auto lanes = chosen_lanes(run->analyses().timeline(rank), *levels);
+                    return write_trace_view(run->store(), rank, lanes, {}, sink);
+                  });
+  return {};
 }
 
 }  // namespace
@@ -155,10 +207,7 @@ void add_query_routes(httplib::Server& http, const std::string& prefix, RunCatal
   const std::string run = prefix + "/runs/([0-9a-f]{16})";
   http.Post(run + "/sql", on_run(catalog, send_sql));
   http.Get(run + "/schema", on_run(catalog, send_schema));
-  http.Get(run + "/trace",
-           [&catalog](const httplib::Request& request, httplib::Response& response) {
-             send_trace(catalog, request, response);
-           });
+  http.Get(run + "/trace", on_run(catalog, send_trace));
 }
 
 }  // namespace stepscope

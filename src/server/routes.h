@@ -10,10 +10,12 @@
 
 #include "server/open_run.h"
 #include "server/run_catalog.h"
+#include "server/run_tags.h"
 
 namespace stepscope {
 
-void add_run_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
+void add_run_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog,
+                    RunTags& tags);
 void add_analysis_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
 void add_timeline_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
 void add_archive_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
@@ -21,6 +23,12 @@ void add_curve_routes(httplib::Server& http, const std::string& prefix, RunCatal
 void add_search_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
 void add_slice_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
 void add_query_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
+struct UploadOptions {
+  std::string base;
+  uint64_t largest_bytes = 0;
+};
+void add_upload_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog,
+                       const UploadOptions& options);
 void add_page_routes(httplib::Server& http, const std::string& prefix);
 
 // A handler for a route below /runs/ID/, with the run open; errors become replies.

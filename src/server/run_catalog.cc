@@ -38,6 +38,10 @@ bool holds_several_jobs(const std::vector<RankSource>& ranks, const std::string&
 
 void find_runs(const std::string& path, int depth, std::vector<Found>& found) {
   std::error_code ignored;
+  if (depth == 0 && is_own_store(path) && fs::is_regular_file(path, ignored)) {
+    found.push_back({path, fs::file_size(path, ignored)});  // the store itself was named
+    return;
+  }
   const auto ranks = discover({path}, "");
   if (ranks.ok() &&
       !(fs::is_directory(path, ignored) && depth < kDeepest && holds_several_jobs(*ranks, path))) {
@@ -131,6 +135,7 @@ void RunCatalog::work() {
 }
 
 Status RunCatalog::look() {
+  const std::scoped_lock alone(looking_);
   std::error_code problem;
   const fs::path base = fs::canonical(options_.base, problem);
   if (problem)
@@ -290,6 +295,29 @@ Result<std::shared_ptr<OpenRun>> RunCatalog::open(const std::string& id) {
     return Error{ErrorCode::kCancelled, "not ready yet", run.entry.name, "it is being imported",
                  "ask again in a moment"};
   return run.open;
+}
+
+Result<std::string> RunCatalog::path_of(const std::string& id) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = runs_.find(id);
+  if (found == runs_.end()) return Error{ErrorCode::kNotFound, "no such run", id, "", ""};
+  return found->second->entry.path;
+}
+
+Result<std::string> RunCatalog::add(const std::string& path) {
+  if (auto status = look(); !status) return std::move(status.error());
+  std::string id;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [one, run] : runs_) {
+      std::error_code ignored;
+      if (fs::equivalent(run->entry.path, path, ignored)) id = one;
+    }
+  }
+  if (id.empty())
+    return Error{ErrorCode::kChanged, "the file is gone again", path, "", "send it again"};
+  if (auto status = want(id); !status) return std::move(status.error());
+  return id;
 }
 
 Status RunCatalog::want(const std::string& id) {

@@ -67,6 +67,9 @@ class RunCatalog {
   std::vector<RunEntry> entries() const;
   // Ready runs only; others are an error that says how far they are. The first call opens the run.
   Result<std::shared_ptr<OpenRun>> open(const std::string& id);
+  Result<std::string> path_of(const std::string& id) const;
+  // Looks now: a file was put into the folder. The id of its run, which is imported next.
+  Result<std::string> add(const std::string& path);
   // Puts a run at the head of the line, also one that failed.
   Status want(const std::string& id);
 
@@ -79,6 +82,7 @@ class RunCatalog {
   void add_run(const std::string& path, uint64_t stamp);
 
   CatalogOptions options_;
+  std::mutex looking_;  // one at a time: what an older look did not see would be removed
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;

@@ -1,6 +1,9 @@
 // GET  runs               the list
 // POST runs/ID/import     import it next, also after a failure
+// PUT  runs/ID/tags       {"tags": ["word", ...]}
 // GET  runs/ID            what is in it: ranks, steps, time, tables
+#include <nlohmann/json.hpp>
+
 #include "analyses/common/rank_rows.h"
 #include "base/json_text.h"
 #include "server/http_reply.h"
@@ -9,7 +12,7 @@
 namespace stepscope {
 namespace {
 
-std::string entry_json(const RunEntry& entry) {
+std::string entry_json(const RunEntry& entry, const std::vector<std::string>& tags) {
   return JsonObject()
       .add("id", entry.id)
       .add("name", entry.name)
@@ -26,19 +29,35 @@ std::string entry_json(const RunEntry& entry) {
       .add("devices", entry.devices)
       .add("losses", entry.losses)
       .add("suspects", entry.suspects)
+      .add("tags", tags)
       .text();
 }
 
-Status send_list(RunCatalog& catalog, httplib::Response& response) {
+void send_list(RunCatalog& catalog, RunTags& tags, httplib::Response& response) {
   std::string json = "{\"runs\":[";
   bool first = true;
   for (const RunEntry& entry : catalog.entries()) {
     if (!first) json += ',';
     first = false;
-    json += entry_json(entry);
+    json += entry_json(entry, tags.of(entry.path));
   }
   reply_json(response, json + "]}");
-  return {};
+}
+
+Status set_tags(RunCatalog& catalog, RunTags& tags, const httplib::Request& request) {
+  const auto path = catalog.path_of(request.matches[1]);
+  if (!path) return path.error();
+  const auto body = nlohmann::json::parse(request.body, nullptr, false);
+  const Error wrong{ErrorCode::kBadInput, "bad request", "body",
+                    "it is no JSON object with \"tags\", a list of texts",
+                    "{\"tags\": [\"baseline\"]}"};
+  if (!body.is_object() || !body.contains("tags") || !body["tags"].is_array()) return wrong;
+  std::vector<std::string> words;
+  for (const auto& tag : body["tags"]) {
+    if (!tag.is_string()) return wrong;
+    words.push_back(tag.get<std::string>());
+  }
+  return tags.set(*path, std::move(words));
 }
 
 // Times are unix ns, beyond what a JavaScript number holds exactly, and so are text.
@@ -99,10 +118,17 @@ httplib::Server::Handler on_run(RunCatalog& catalog, RunHandler handler) {
   };
 }
 
-void add_run_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog) {
+void add_run_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog,
+                    RunTags& tags) {
   http.Get(prefix + "/runs", [&](const httplib::Request&, httplib::Response& response) {
-    (void)send_list(catalog, response);
+    send_list(catalog, tags, response);
   });
+  http.Put(prefix + "/runs/([0-9a-f]{16})/tags",
+           [&](const httplib::Request& request, httplib::Response& response) {
+             if (auto status = set_tags(catalog, tags, request); !status)
+               return reply_error(response, status.error());
+             reply_json(response, "{}");
+           });
   http.Post(prefix + "/runs/([0-9a-f]{16})/import",
             [&](const httplib::Request& request, httplib::Response& response) {
               if (auto status = catalog.want(request.matches[1]); !status)

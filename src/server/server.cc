@@ -1,12 +1,18 @@
 #include "server/server.h"
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "server/access.h"
+#include "server/connection_threads.h"
 #include "server/http_reply.h"
 #include "server/routes.h"
 #include "server/run_catalog.h"
+#include "server/run_tags.h"
 
 namespace stepscope {
 
@@ -18,7 +24,8 @@ struct Server::State {
   State(ServerOptions given, std::string token)
       : options(std::move(given)),
         access(std::move(token), hosts(options), options.path_prefix),
-        catalog({options.base, 0, options.look_every_seconds}) {}
+        catalog({options.base, 0, options.look_every_seconds}),
+        tags(options.workspace) {}
 
   static std::vector<std::string> hosts(const ServerOptions& options) {
     std::vector<std::string> names = options.allowed_hosts;
@@ -29,8 +36,11 @@ struct Server::State {
   ServerOptions options;
   Access access;
   RunCatalog catalog;
+  RunTags tags;
   std::unique_ptr<httplib::Server> http;
   int port = 0;
+  std::atomic<bool> running = false;
+  std::atomic<bool> stopped = false;
 };
 
 namespace {
@@ -62,6 +72,22 @@ void refuse_unknown(const httplib::Request& request, httplib::Response& response
   response.status = status;
 }
 
+// Only uploads may be large, and only they may come without a length: the others are held in
+// memory.
+bool body_is_small(const ServerOptions& options, const httplib::Request& request,
+                   httplib::Response& response) {
+  const bool upload =
+      request.method == "POST" && request.path == options.path_prefix + "/api/v1/runs";
+  if (upload) return true;
+  const bool endless = request.has_header("Transfer-Encoding");
+  if (!endless && request.get_header_value<uint64_t>("Content-Length") <= options.largest_body)
+    return true;
+  reply_error(response, {ErrorCode::kLimit, "the request is too large", request.path.substr(0, 200),
+                         endless ? "its length is not given" : "", "see docs/api.md"});
+  response.set_header("Connection", "close");  // the body is still to come, and nobody wants it
+  return false;
+}
+
 }  // namespace
 
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -88,19 +114,21 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options) {
                    "both must be PEM files and belong together"};
   }
   httplib::Server& http = *state->http;
-  http.new_task_queue = [threads = options.threads] { return new httplib::ThreadPool(threads); };
-  http.set_payload_max_length(options.largest_body);
+  http.new_task_queue = [threads = options.threads] { return new ConnectionThreads(threads); };
+  http.set_payload_max_length(std::max(options.largest_body, options.largest_upload));
   http.set_read_timeout(15);
   http.set_write_timeout(60);
-  http.set_keep_alive_timeout(30);
+  http.set_keep_alive_timeout(3);  // a connection that is not used delays the end by that
   http.set_keep_alive_max_count(10'000);
   http.set_tcp_nodelay(true);
-  http.set_pre_routing_handler(
-      [access = &state->access](const httplib::Request& request, httplib::Response& response) {
-        Access::add_headers(response);
-        return access->admit(request, response) ? httplib::Server::HandlerResponse::Unhandled
-                                                : httplib::Server::HandlerResponse::Handled;
-      });
+  http.set_pre_routing_handler([state = state.get()](const httplib::Request& request,
+                                                     httplib::Response& response) {
+    Access::add_headers(response);
+    const bool admitted =
+        state->access.admit(request, response) && body_is_small(state->options, request, response);
+    return admitted ? httplib::Server::HandlerResponse::Unhandled
+                    : httplib::Server::HandlerResponse::Handled;
+  });
   http.set_error_handler([](const httplib::Request& request, httplib::Response& response) {
     refuse_unknown(request, response);
   });
@@ -109,7 +137,8 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options) {
         reply_error(response, {ErrorCode::kIo, "the request failed", "", "out of memory", ""});
       });
   const std::string api = options.path_prefix + "/api/v1";
-  add_run_routes(http, api, state->catalog);
+  add_run_routes(http, api, state->catalog, state->tags);
+  add_upload_routes(http, api, state->catalog, {options.base, options.largest_upload});
   add_analysis_routes(http, api, state->catalog);
   add_timeline_routes(http, api, state->catalog);
   add_archive_routes(http, api, state->catalog);
@@ -151,11 +180,18 @@ int Server::port() const { return state_->port; }
 size_t Server::run_count() const { return state_->catalog.entries().size(); }
 
 Status Server::run() {
-  if (state_->http->listen_after_bind()) return {};
+  state_->running = true;
+  const bool ended_well = state_->stopped || state_->http->listen_after_bind();
+  state_->running = false;
+  if (ended_well || state_->stopped) return {};
   return Error{ErrorCode::kIo, "the server stopped", link(), "", ""};
 }
 
 void Server::stop() {
+  state_->stopped = true;
+  // A server that is just about to listen would not hear of it.
+  while (state_->running && !state_->http->is_running())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   state_->http->stop();
   state_->catalog.stop();
 }

@@ -17,15 +17,17 @@ struct ServerOptions {
   std::string host = "127.0.0.1";
   int port = 8080;
   std::string base;         // folder with runs, or one run
+  std::string workspace;    // folder for what users add (tags); "": nothing is kept
   std::string path_prefix;  // "/stepscope" behind a proxy
   bool want_token = true;
   std::string token;  // "": a random one
   std::vector<std::string> allowed_hosts;
   std::string certificate;  // both or neither: TLS
   std::string private_key;
-  unsigned threads = 8;             // requests at a time
+  unsigned threads = 512;           // connections at a time
   double look_every_seconds = 3;    // for new and changed runs
   uint64_t largest_body = 1 << 20;  // bytes
+  uint64_t largest_upload = 8ull << 30;
 };
 
 class Server {

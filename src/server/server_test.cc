@@ -205,6 +205,22 @@ TEST_F(ServerTest, BadRequestsAreAnsweredAndItGoesOn) {
   EXPECT_EQ(get("runs")["runs"].size() > 0, true);
 }
 
+TEST_F(ServerTest, ManyConnectionsAtATime) {
+  start();
+  const std::string path = "/api/v1/" + ready("one.json") + "/analyses/kernels";
+  // Each stays open, as a browser's do.
+  std::vector<std::unique_ptr<httplib::Client>> clients;
+  for (int i = 0; i < 64; ++i) {
+    auto client = std::make_unique<httplib::Client>("127.0.0.1", server_->port());
+    client->set_keep_alive(true);
+    client->set_read_timeout(20);
+    auto reply = client->Get(path, headers_);
+    ASSERT_TRUE(reply) << i;
+    EXPECT_EQ(reply->status, 200);
+    clients.push_back(std::move(client));
+  }
+}
+
 TEST_F(ServerTest, ATraceIsStreamed) {
   start();
   auto reply = client_->Get("/api/v1/" + ready("one.json") + "/trace", headers_);

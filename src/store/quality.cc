@@ -14,7 +14,9 @@ constexpr QualitySpec kSpecs[] = {
     {kUnparsableEvent, "unparsable_event", "loss", "events that could not be read and are missing",
      false},
     {kRepairedEvent, "repaired_event", "note",
-     "events that are not valid JSON (unescaped text, bare NaN) and were read all the same", false},
+     "events that are not written as their format wants (unescaped text, bare NaN, values in each "
+     "other's column) and were read all the same",
+     false},
     {kUnknownPhase, "unknown_phase", "loss",
      "events of a phase that the format does not define; they are not in any table", false},
     {kUnknownCategory, "unknown_category", "note",

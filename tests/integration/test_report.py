@@ -34,8 +34,19 @@ def generated_report(folder: pathlib.Path, *options: str) -> dict:
         (["--ranks", "8", "--straggler", "5:1.4"], "slow_rank"),
         (["--ranks", "2", "--tiny-kernels"], "launch_bound"),
         (["--ranks", "2", "--sync-points"], "sync_points"),
+        (["--ranks", "8", "--slow-link", "2-3:30"], "slow_link"),
+        (["--ranks", "1", "--memory-leak"], "memory_leak"),
+        (["--ranks", "2", "--low-mfu"], "low_mfu"),
     ],
-    ids=["slow data", "slow rank", "tiny kernels", "sync points"],
+    ids=[
+        "slow data",
+        "slow rank",
+        "tiny kernels",
+        "sync points",
+        "slow link",
+        "memory leak",
+        "low mfu",
+    ],
 )
 def test_the_planted_cause_is_found_first(
     tmp_path: pathlib.Path, options: list[str], rule: str
@@ -49,9 +60,10 @@ def test_the_slow_rank_is_named(tmp_path: pathlib.Path) -> None:
     assert report["findings"][0]["rank"] == 5
 
 
-def test_a_leak_is_found(tmp_path: pathlib.Path) -> None:
-    findings = generated_report(tmp_path, "--ranks", "1", "--memory-leak")["findings"]
-    assert "memory_leak" in [finding["rule"] for finding in findings]
+def test_the_slow_link_is_named(tmp_path: pathlib.Path) -> None:
+    report = generated_report(tmp_path, "--ranks", "8", "--slow-link", "2-3:30")
+    evidence = json.loads(report["findings"][0]["evidence"])
+    assert (evidence["src_rank"], evidence["dst_rank"]) == (2, 3)
 
 
 def test_nothing_is_found_on_a_healthy_run(tmp_path: pathlib.Path) -> None:

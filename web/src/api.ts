@@ -43,6 +43,7 @@ export interface RunEntry {
   devices: string
   losses: number
   suspects: number
+  tags: string[]
 }
 
 export interface RankInfo {
@@ -206,12 +207,41 @@ function queryText(values: object): string {
   return text ? `?${text}` : ''
 }
 
+// fetch() cannot tell how much was sent.
+function uploadFile(file: File, progress: (done: number) => void): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    request.open('POST', `${root}runs${queryText({ name: file.name })}`)
+    request.upload.onprogress = (event) => progress(event.loaded)
+    request.onload = () => {
+      const reply = (() => {
+        try {
+          return JSON.parse(request.responseText)
+        } catch {
+          return null
+        }
+      })()
+      if (request.status === 200) resolve(String(reply?.id))
+      else reject(new ApiError(reply?.error?.code ?? String(request.status), reply?.error?.message ?? request.statusText, reply?.error?.remedy ?? ''))
+    }
+    request.onerror = () => reject(new ApiError('offline', 'The server does not answer.', 'Is stepscope still running?'))
+    request.send(file)
+  })
+}
+
+export type TableFormat = 'csv' | 'json' | 'parquet'
+
 export const api = {
   runs: () => getJson<{ runs: RunEntry[] }>('runs').then((reply) => reply.runs),
   importRun: (run: string) => fetchChecked(`runs/${run}/import`, { method: 'POST' }),
+  upload: uploadFile,
+  setTags: (run: string, tags: string[]) => fetchChecked(`runs/${run}/tags`, { method: 'PUT', body: JSON.stringify({ tags }) }),
   run: (run: string) => getJson<RunInfo>(`runs/${run}`),
   analysis: (run: string, table: string, query: TableQuery = {}, signal?: AbortSignal) =>
     getJson<ResultTable>(`runs/${run}/analyses/${table}${queryText(query)}`, signal),
+  // The rows that match, as a file.
+  analysisFile: (run: string, table: string, format: TableFormat, query: TableQuery = {}) =>
+    `${root}runs/${run}/analyses/${table}${queryText({ ...query, format })}`,
   analysisCsv: (run: string, table: string) => `${root}runs/${run}/analyses/${table}?format=csv`,
   tracks: (run: string) =>
     getJson<{ origin_ns: string; from?: number; to?: number; tracks: Track[] }>(`runs/${run}/timeline/tracks`),
@@ -239,6 +269,7 @@ export const api = {
     (await fetchChecked(`runs/${run}/sql`, { method: 'POST', body: JSON.stringify({ sql, limit }) }))
       .json() as Promise<SqlResult>,
   schema: (run: string) => getJson<{ tables: { name: string; columns: string[] }[] }>(`runs/${run}/schema`),
+  // A rank's timeline; with `scope_levels` as a trace view whose scopes go down to that level.
   traceLink: (run: string, query: { position: number; scope_levels?: number }) => `${root}runs/${run}/trace${queryText(query)}`,
   archiveLink: (run: string, query: { rank?: number | null; from?: number; to?: number } = {}) => `${root}runs/${run}/timeline/archive${queryText(query)}`,
 }

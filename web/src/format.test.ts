@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { age, bytes, byUnit, count, duration, exact, moment, share, shorten } from './format'
+import { age, bytes, byUnit, count, duration, exact, moment, share, shorten, tip } from './format'
 
 test('durations have four digits and the unit that fits', () => {
   expect(duration(0)).toBe('0 ns')
@@ -38,4 +38,8 @@ test('moments count from the beginning of the run, or are the clock', () => {
   expect(moment('1790000000000001500', '1790000000000000000')).toBe('1.500 µs')
   expect(moment('1790000000123000000', '')).toBe('14:13:20.123')
   expect(moment('2500', '0')).toBe('2.500 µs')
+})
+
+test('tooltips show names of traces as they are', () => {
+  expect(tip('<img src=x onerror=alert(1)>', '', 'a & "b"')).toBe('&lt;img src=x onerror=alert(1)&gt;<br>a &amp; &quot;b&quot;')
 })

@@ -81,6 +81,12 @@ export function exact(value: unknown, unit: string): string {
   return name[unit] ? `${text} ${name[unit]}` : text
 }
 
+// Names come from traces: in a tooltip they are text, whatever they look like.
+export function tip(...lines: string[]): string {
+  const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+  return lines.filter((line) => line !== '').map((line) => line.replace(/[&<>"']/g, (letter) => escapes[letter] ?? '')).join('<br>')
+}
+
 // The middle of a long name goes: beginnings and ends of kernel names tell them apart.
 export function shorten(name: string, most: number): string {
   if (name.length <= most) return name

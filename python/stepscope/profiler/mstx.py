@@ -101,7 +101,7 @@ class mstx:  # noqa: N801, MindSpore's name
                 text = f"mstx: {name} must be a text, not {value!r}: nothing is recorded"
                 mstx._once.log(logging.WARNING, text)
                 return False
-        if stream is not None:
+        if stream is not None and mstx.enable:  # mindformers calls it in every step, asked or not
             text = "mstx: a message with a stream is recorded on the host only"
             mstx._once.log(logging.WARNING, text)
         if mstx._include:

@@ -45,11 +45,7 @@ class WatchedFrameworks:
         self._steps.append(OptimizerMarks())
 
     def _start_mindspore(self) -> None:
-        from stepscope.mindspore.steps import ModelSteps
-
-        steps = ModelSteps(lambda: None)
-        steps.start()
-        self._steps.append(steps)
+        self._steps.append(ModelMarks())
 
     def program_marks_steps(self) -> None:
         steps, self._steps = self._steps, []
@@ -93,3 +89,26 @@ class OptimizerMarks:
             if self._optimizer() is optimizer:
                 self._number += 1
                 _record.step(self._number)
+
+
+class ModelMarks:
+    """A step begins with each of ``Model.train`` (with data sinking: with each call of the network)
+    and ends with the next one: the time in which it waits for data is part of it."""
+
+    def __init__(self) -> None:
+        from stepscope.mindspore import framework
+
+        self._once = Once()
+        self._callback = framework.step_callback_class()
+        self._theirs = begin = self._callback.step_begin
+
+        def step_begin(callback: Any, run_context: Any) -> None:
+            begin(callback, run_context)
+            with guarded("a step of Model.train", self._once):
+                _record.step(int(run_context.original_args().cur_step_num))
+
+        self._callback.step_begin = step_begin
+
+    def stop(self) -> None:
+        self._callback.step_begin = self._theirs
+        _record.end_step()

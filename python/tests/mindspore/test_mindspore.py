@@ -202,3 +202,17 @@ def test_an_unchanged_program_inside_of_stepscope_record(
         assert ranges == [("step 1",), ("step 2",), ("step 3",)]
         marked = rows(run, "select count(*) from steps")[0][0]
         assert marked >= 8, "those outside of the window too"
+
+
+def test_a_slow_step_of_model_train_is_captured(train: Started) -> None:
+    """A watch, and a loader that stops for three seconds."""
+    truth = train("watched.py", "40")
+    ((path, kind),) = truth["captures"]
+    assert kind == "slow_step"
+    with stepscope.open(path) as run:
+        (versions,) = rows(run, "select versions from ranks")
+        (trigger,) = json.loads(versions[0])["triggers"]
+        longest = rows(run, "select step from steps order by dur desc limit 1")[0][0]
+        assert trigger["step"] == longest
+        assert trigger["seconds"] >= 2
+        assert rows(run, "select min(step) from steps") == [(1,)]

@@ -17,7 +17,21 @@ std::optional<Finding> check_slow_rank(const Facts& facts, const Rule& rule);
 std::optional<Finding> check_late_peer(const Facts& facts, const Rule& rule);
 std::optional<Finding> check_slow_link(const Facts& facts, const Rule& rule);
 std::optional<Finding> check_exposed_communication(const Facts& facts, const Rule& rule);
+// network_checks.cc
+std::optional<Finding> check_small_messages(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_unaligned_transfers(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_contended_bandwidth(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_retransmission(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_gloo(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_sync_batch_norm(const Facts& facts, const Rule& rule);
+// cluster_checks.cc
+std::optional<Finding> check_slow_device(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_uneven_interval(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_pipeline_receive(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_stage_communication(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_stage_balance(const Facts& facts, const Rule& rule);
 // host_checks.cc
+std::optional<Finding> check_settings(const Facts& facts, const Rule& rule);
 std::optional<Finding> check_sync_points(const Facts& facts, const Rule& rule);
 std::optional<Finding> check_launch_bound(const Facts& facts, const Rule& rule);
 std::optional<Finding> check_garbage_collection(const Facts& facts, const Rule& rule);
@@ -31,7 +45,11 @@ std::optional<Finding> check_pageable_copies(const Facts& facts, const Rule& rul
 std::optional<Finding> check_ai_cpu_operators(const Facts& facts, const Rule& rule);
 std::optional<Finding> check_compiled_on_the_fly(const Facts& facts, const Rule& rule);
 std::optional<Finding> check_no_tensor_cores(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_full_precision(const Facts& facts, const Rule& rule);
 std::optional<Finding> check_low_mfu(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_unaligned_shapes(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_small_grids(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_unfused_attention(const Facts& facts, const Rule& rule);
 std::optional<Finding> check_data_parallel(const Facts& facts, const Rule& rule);
 // memory_checks.cc
 std::optional<Finding> check_memory_leak(const Facts& facts, const Rule& rule);
@@ -42,6 +60,12 @@ std::optional<Finding> check_fragmentation(const Facts& facts, const Rule& rule)
 const RankFacts* worst_rank(const Facts& facts, int64_t RankFacts::* field);
 // Median over the ranks that know the field; kNull when none does.
 int64_t median_over_ranks(const Facts& facts, int64_t RankFacts::* field);
+// The first rank whose field is above the limit; null when none is. NaN is not.
+const RankFacts* first_rank_above(const Facts& facts, double RankFacts::* field, double limit);
+// Communication of a step that no computation hides, without waiting for late ranks and
+// receiving from other stages: on the rank that has least of it, which shows it best. kNull without
+// steps.
+int64_t own_communication_ns(const Facts& facts, const RankFacts** rank = nullptr);
 
 }  // namespace stepscope
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "analyses/flops/tensors.h"
 #include "analyses/run_analyses.h"
 #include "analyses/steps/steps.h"
 
@@ -144,11 +145,62 @@ void take_device_work(RunAnalyses& run, const RankId& rank, int64_t steps, RankF
   if (steps > 0) facts.pageable_copy_ns = pageable_ns / steps;
 }
 
+// Whether a matrix has a size that its units cannot take whole.
+bool is_unaligned(const FlopRow& row, int64_t unit) {
+  if (!row.input_shapes) return false;
+  for (const Tensor& tensor : parse_tensors(*row.input_shapes, row.input_types.value_or(""))) {
+    if (tensor.dims.size() < 2) continue;
+    if (tensor.dims.back() % unit != 0 || tensor.dims[tensor.dims.size() - 2] % unit != 0)
+      return true;
+  }
+  return false;
+}
+
+bool is_softmax(std::string_view kind) {
+  return kind == "softmax" || kind.starts_with("Softmax");  // also SoftmaxV2, SoftmaxGrad
+}
+
+// Shares of the computing time by what the kernels and the matrix work look like.
+void take_shapes(RunAnalyses& run, const RankId& rank, int64_t steps, RankFacts& facts) {
+  const auto mine = [&](const auto& row) {
+    return row.rank == rank.rank && row.window == rank.window;
+  };
+  double compute_ns = 0;
+  double small_ns = 0;
+  bool grids_known = false;
+  bool fused_attention = false;
+  int64_t softmax_ns = 0;
+  for (const KernelTotalRow& row : run.kernels().kernels) {
+    if (!mine(row) || row.work_class != "compute") continue;
+    compute_ns += static_cast<double>(row.total_ns);
+    grids_known |= row.blocks_per_sm.has_value();
+    if (row.blocks_per_sm.value_or(1) < 0.5) small_ns += static_cast<double>(row.total_ns);
+    fused_attention |= row.kind.find("ttention") != std::string_view::npos;
+    // A loss has a softmax too, of logarithms.
+    if (is_softmax(row.kind) && row.name.find("LogSoft") == std::string_view::npos)
+      softmax_ns += row.total_ns;
+  }
+  if (compute_ns <= 0) return;
+  if (grids_known) facts.small_grid_share = small_ns / compute_ns;
+  if (!fused_attention && steps > 0) facts.unfused_softmax_ns = softmax_ns / steps;
+  double matrix_ns = 0;
+  double unaligned_ns = 0;
+  for (const FlopRow& row : run.flops().operators) {
+    if (!mine(row) || row.kind != "matmul") continue;
+    matrix_ns += static_cast<double>(row.time_ns);
+    if (is_unaligned(row, facts.is_ascend ? 16 : 8))
+      unaligned_ns += static_cast<double>(row.time_ns);
+  }
+  if (matrix_ns > 0) facts.unaligned_matrix_share = unaligned_ns / compute_ns;
+}
+
 void take_flops(RunAnalyses& run, const RankId& rank, RankFacts& facts) {
   for (const FlopSummaryRow& row : run.flops().summaries) {
     if (row.rank != rank.rank || row.window != rank.window) continue;
     facts.mfu = row.mfu.value_or(facts.mfu);
     facts.flops_coverage = row.covered;
+    facts.flops_per_step = row.flops_per_step.value_or(facts.flops_per_step);
+    if (row.time_ns > 0) facts.computing_rate = row.flops * 1e9 / static_cast<double>(row.time_ns);
     facts.half_precision_share = row.low_precision_share.value_or(facts.half_precision_share);
   }
 }
@@ -173,13 +225,19 @@ void take_memory(RunAnalyses& run, const RankId& rank, RankFacts& facts) {
   }
 }
 
-void take_names(const StoreReader& store, size_t rank, RankFacts& facts) {
+void take_names(const StoreReader& store, size_t rank, int64_t steps, RankFacts& facts) {
+  int64_t sync_batch_norms = 0;  // of the name that has most: forward and backward are two
   for_each_row<2>(store, Table::kTotalsByName, rank, {"name", "count"}, [&](const auto& row) {
     const std::string_view name = store.string(row[0]);
     if (name == "DataParallel.forward") facts.data_parallel_module = true;
     if (name.find("aclopCompileAndExecute") != std::string_view::npos)
       facts.compiled_on_the_fly += row[1];
+    if (name.find("SyncBatchNorm") != std::string_view::npos)
+      sync_batch_norms = std::max(sync_batch_norms, row[1]);
+    if (name.starts_with("gloo:")) facts.uses_gloo = true;
   });
+  if (steps > 0)
+    facts.sync_batch_norms = static_cast<double>(sync_batch_norms) / static_cast<double>(steps);
 }
 
 // What a rank needs of a step by itself: without communication, in which it waits for the others.
@@ -209,24 +267,6 @@ void compare(Facts& facts) {
   facts.slow_rank = slowest;
   facts.slow_rank_own_ns = slowest_ns;
   facts.other_ranks_own_ns = others_ns;
-}
-
-void take_communication(RunAnalyses& run, int64_t steps, Facts& facts) {
-  if (steps <= 0) return;
-  for (const LateRankRow& row : run.communication().late_ranks) {
-    if (!row.late || row.recorded || row.waiting_ranks <= 0) continue;
-    const int64_t wait_ns = row.wait_ns / row.waiting_ranks / steps;
-    if (wait_ns > facts.late_peer_wait_ns) {
-      facts.late_peer = row.rank;
-      facts.late_peer_wait_ns = wait_ns;
-    }
-  }
-  for (const CommunicationMatrixRow& row : run.communication().matrix) {
-    if (!row.slow) continue;
-    facts.slow_links.push_back({row.src_rank, row.dst_rank,
-                                std::string(row.link.empty() ? row.transport : row.link),
-                                row.bandwidth, row.mean_bandwidth, row.time_ns / steps});
-  }
 }
 
 void take_pipeline(RunAnalyses& run, Facts& facts) {
@@ -280,6 +320,7 @@ Facts collect_facts(RunAnalyses& run) {
   for (const RankId& rank : run.ranks()) {
     RankFacts one;
     one.rank = rank.rank;
+    one.window = rank.window;
     const std::string_view kind = text_at(store, Table::kRanks, "device_kind", rank.position);
     one.is_nvidia = kind.find("NVIDIA") != std::string_view::npos;
     one.is_ascend = kind.find("Ascend") != std::string_view::npos;
@@ -290,8 +331,10 @@ Facts collect_facts(RunAnalyses& run) {
     most_steps = std::max(most_steps, count);
     take_device_work(run, rank, count, one);
     take_flops(run, rank, one);
+    take_shapes(run, rank, count, one);
     take_memory(run, rank, one);
-    take_names(store, rank.position, one);
+    take_names(store, rank.position, count, one);
+    collect_settings(store, rank, one, facts);
     if (const auto found = compared.find({rank.rank, rank.window});
         found != compared.end() && count > 0)
       one.communication_wait_ns =
@@ -299,8 +342,21 @@ Facts collect_facts(RunAnalyses& run) {
     facts.ranks.push_back(std::move(one));
   }
   facts.missing_ranks = missing_ranks(run);
+  for (const StepTraceRow& row : run.step_trace()) {
+    if (row.step != kNull) continue;  // the averages
+    for (RankFacts& rank : facts.ranks) {
+      if (rank.rank != row.rank || rank.window != row.window || row.iteration_interval_ns == kNull)
+        continue;
+      rank.interval_ns = row.iteration_interval_ns;
+      // Points that the device recorded: the interval is its waiting for the next batch.
+      if (row.points == "file") {
+        rank.input_wait_ns = std::max(rank.input_wait_ns, row.iteration_interval_ns);
+        rank.idle_input_ns = std::max(rank.idle_input_ns, row.iteration_interval_ns);
+      }
+    }
+  }
   compare(facts);
-  take_communication(run, most_steps, facts);
+  collect_communication(run, most_steps, facts);
   take_pipeline(run, facts);
   return facts;
 }

@@ -52,7 +52,7 @@ std::optional<Finding> check_compiled_on_the_fly(const Facts& facts, const Rule&
     finding.confidence = Confidence::kHint;
     finding.title =
         std::to_string(rank.compiled_on_the_fly) + " operators were compiled while training ran";
-    finding.detail = rank.all_shapes_dynamic ? "All operators have dynamic shapes." : "";
+    finding.detail = "A compiled operator waits for the compiler once for every new shape.";
     finding.evidence = {{"compiled", Unit::kCount, static_cast<double>(rank.compiled_on_the_fly)}};
     finding.places = {{rank.rank}};
     return finding;
@@ -79,6 +79,67 @@ std::optional<Finding> check_no_tensor_cores(const Facts& facts, const Rule& rul
     return finding;
   }
   return std::nullopt;
+}
+
+std::optional<Finding> check_full_precision(const Facts& facts, const Rule& rule) {
+  for (const RankFacts& rank : facts.ranks) {
+    if (!rank.has_device || !(rank.half_precision_share < rule.limit)) continue;
+    if (!(rank.flops_coverage >= kMinCoverage)) continue;
+    // Where tensor cores are not used at all, that is the finding.
+    if (rank.is_nvidia && !(rank.tensor_core_share > 0.01)) continue;
+    Finding finding;
+    finding.confidence = Confidence::kHint;
+    finding.title =
+        words_for_share(1 - rank.half_precision_share) + " of the arithmetic is in 32 or more bits";
+    finding.detail = "Matrix units do at least twice as much in 16 bits.";
+    finding.evidence = {{"low_precision", Unit::kShare, rank.half_precision_share}};
+    finding.places = {{rank.rank}};
+    return finding;
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> check_unaligned_shapes(const Facts& facts, const Rule& rule) {
+  const RankFacts* rank = first_rank_above(facts, &RankFacts::unaligned_matrix_share, rule.limit);
+  if (rank == nullptr) return std::nullopt;
+  Finding finding;
+  finding.confidence = Confidence::kHint;
+  finding.title = words_for_share(rank->unaligned_matrix_share) +
+                  " of the computing time is matrix work with odd sizes";
+  finding.detail =
+      "A size that is no multiple of 8 (Ascend: 16) leaves matrix units partly empty "
+      "or needs copies.";
+  finding.evidence = {{"share", Unit::kShare, rank->unaligned_matrix_share}};
+  finding.places = {{rank->rank}};
+  return finding;
+}
+
+std::optional<Finding> check_small_grids(const Facts& facts, const Rule& rule) {
+  const RankFacts* rank = first_rank_above(facts, &RankFacts::small_grid_share, rule.limit);
+  if (rank == nullptr) return std::nullopt;
+  Finding finding;
+  finding.confidence = Confidence::kHint;
+  finding.title = words_for_share(rank->small_grid_share) +
+                  " of the computing time leaves half of the device without work";
+  finding.detail = "These kernels have fewer blocks than half of the multiprocessors.";
+  finding.evidence = {{"share", Unit::kShare, rank->small_grid_share}};
+  finding.places = {{rank->rank}};
+  return finding;
+}
+
+std::optional<Finding> check_unfused_attention(const Facts& facts, const Rule& rule) {
+  const RankFacts* rank = worst_rank(facts, &RankFacts::unfused_softmax_ns);
+  if (rank == nullptr || facts.share(rank->unfused_softmax_ns) <= rule.limit) return std::nullopt;
+  Finding finding;
+  finding.gain_ns = rank->unfused_softmax_ns;
+  finding.confidence = Confidence::kHint;
+  finding.title = "Softmax takes " + words_for_time(rank->unfused_softmax_ns) +
+                  " a step, and no attention kernel is fused";
+  finding.detail = "A fused kernel keeps the scores on the chip; softmax over them costs nothing.";
+  finding.evidence = {
+      {"softmax", Unit::kNanoseconds, static_cast<double>(rank->unfused_softmax_ns)}};
+  finding.places = {{rank->rank}};
+  return finding;
 }
 
 std::optional<Finding> check_low_mfu(const Facts& facts, const Rule& rule) {

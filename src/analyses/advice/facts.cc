@@ -26,6 +26,29 @@ const RankFacts* worst_rank(const Facts& facts, int64_t RankFacts::* field) {
   return worst;
 }
 
+const RankFacts* first_rank_above(const Facts& facts, double RankFacts::* field, double limit) {
+  for (const RankFacts& rank : facts.ranks) {
+    if (rank.*field > limit) return &rank;
+  }
+  return nullptr;
+}
+
+int64_t own_communication_ns(const Facts& facts, const RankFacts** rank) {
+  int64_t least_ns = kNull;
+  for (const RankFacts& each : facts.ranks) {
+    if (each.steps == 0) continue;
+    const int64_t waited =
+        std::max(each.communication_wait_ns == kNull ? 0 : each.communication_wait_ns,
+                 facts.late_peer == kNull ? 0 : facts.late_peer_wait_ns);
+    const int64_t own =
+        std::max<int64_t>(each.exposed_communication_ns - waited - each.receive_ns, 0);
+    if (least_ns != kNull && own >= least_ns) continue;
+    least_ns = own;
+    if (rank != nullptr) *rank = &each;
+  }
+  return least_ns;
+}
+
 int64_t Facts::step_ns() const { return median_over_ranks(*this, &RankFacts::step_ns); }
 
 double Facts::share(int64_t ns) const {

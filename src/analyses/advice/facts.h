@@ -16,6 +16,7 @@ namespace stepscope {
 
 struct RankFacts {
   int64_t rank = 0;
+  int64_t window = 0;
   int64_t steps = 0;  // complete ones
 
   // The step, and what its device did. A run without a device has its host operators here.
@@ -56,6 +57,11 @@ struct RankFacts {
   double half_precision_share = std::nan("");  // of the FLOPs
   double mfu = std::nan("");
   double flops_coverage = std::nan("");  // share of computing time with known FLOPs
+  double flops_per_step = std::nan("");
+  double computing_rate = std::nan("");          // FLOPs a second of computing time
+  double unaligned_matrix_share = std::nan("");  // of computing time: sizes that fill no tile
+  double small_grid_share = std::nan("");        // of computing time: half of the device is empty
+  int64_t unfused_softmax_ns = 0;                // without any fused attention kernel
 
   // Memory.
   int64_t peak_allocated_bytes = kNull;
@@ -68,8 +74,15 @@ struct RankFacts {
   bool is_nvidia = false;
   bool is_ascend = false;
   bool data_parallel_module = false;  // torch.nn.DataParallel
-  bool all_shapes_dynamic = false;
-  int64_t compiled_on_the_fly = 0;  // aclopCompileAndExecute calls
+  bool uses_gloo = false;             // collectives through the host's memory
+  int64_t compiled_on_the_fly = 0;    // aclopCompileAndExecute calls
+  double sync_batch_norms = 0;        // a step
+
+  // Its place in a job.
+  int64_t stage = kNull;        // of a pipeline of at least two
+  int64_t interval_ns = kNull;  // end of the step before to the first operator of the forward pass
+  int64_t receive_ns = 0;       // receiving from another stage
+  std::vector<std::string> settings;  // environment variables that cost time, NAME=value
 };
 
 struct LinkFacts {
@@ -78,7 +91,7 @@ struct LinkFacts {
   std::string kind;
   double bytes_per_second = 0;
   double mean_of_kind = 0;
-  int64_t time_ns = 0;  // moving data over it, a step
+  int64_t time_ns = 0;  // a step: moving data over it, or in collectives that pass it
 };
 
 struct StageFacts {
@@ -99,7 +112,10 @@ struct Facts {
   int64_t late_peer = kNull;           // a rank outside the recording that others wait for
   int64_t late_peer_wait_ns = 0;
   std::vector<LinkFacts> slow_links;
-  double small_messages_share = std::nan("");  // of collectives
+  double small_messages_share = std::nan("");       // of the time of collectives
+  double unaligned_transfers_share = std::nan("");  // of the time of transfers between ranks
+  double contended_share = std::nan("");  // of bandwidth that is lost while devices compute
+  int64_t retransmissions = 0;            // operations as long as RDMA's time limit
 
   // Data preparation.
   std::string data_verdict;  // process, transfer, fetch or ""

@@ -153,6 +153,21 @@ std::optional<Finding> check_uneven_steps(const Facts& facts, const Rule& rule) 
   return finding;
 }
 
+std::optional<Finding> check_settings(const Facts& facts, const Rule&) {
+  for (const RankFacts& rank : facts.ranks) {
+    if (rank.settings.empty()) continue;
+    std::string all;
+    for (const std::string& one : rank.settings) all += (all.empty() ? "" : ", ") + one;
+    Finding finding;
+    finding.confidence = Confidence::kHint;
+    finding.title = "The environment slows the program down: " + all;
+    finding.detail = "Set when rank " + std::to_string(rank.rank) + " was recorded.";
+    finding.places = {{rank.rank}};
+    return finding;
+  }
+  return std::nullopt;
+}
+
 std::optional<Finding> check_profiler_cost(const Facts& facts, const Rule& rule) {
   if (std::isnan(facts.profiler_cost_share) || facts.profiler_cost_share <= rule.limit)
     return std::nullopt;

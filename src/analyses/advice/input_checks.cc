@@ -2,6 +2,11 @@
 #include "analyses/advice/wording.h"
 
 namespace stepscope {
+namespace {
+
+constexpr double kHighlyInputBound = 0.2;  // XProf's classes: 5 % moderately, 20 % highly
+
+}  // namespace
 
 std::optional<Finding> check_slow_input(const Facts& facts, const Rule& rule) {
   const RankFacts* rank = nullptr;
@@ -22,7 +27,9 @@ std::optional<Finding> check_slow_input(const Facts& facts, const Rule& rule) {
                    words_for_time(rank->input_wait_ns) + " a step for the next batch" +
                    (rank->has_device ? "; its device has nothing to do for " +
                                            words_for_time(lost_ns) + " of it."
-                                     : ".");
+                                     : ".") +
+                   (facts.share(lost_ns) >= kHighlyInputBound ? " The run is highly input-bound."
+                                                              : " It is moderately input-bound.");
   finding.evidence = {{"input_wait", Unit::kNanoseconds, static_cast<double>(rank->input_wait_ns)},
                       {"lost", Unit::kNanoseconds, static_cast<double>(lost_ns)},
                       {"share", Unit::kShare, facts.share(lost_ns)}};

@@ -4,6 +4,28 @@
 #include "analyses/advice/wording.h"
 
 namespace stepscope {
+namespace {
+
+constexpr double kLinkMatters = 0.01;  // of a step
+
+double below(const LinkFacts& link) {
+  return link.mean_of_kind > 0 ? 1 - link.bytes_per_second / link.mean_of_kind : 0;
+}
+
+const LinkFacts* slowest_link(const Facts& facts) {
+  const LinkFacts* worst = nullptr;
+  for (const LinkFacts& link : facts.slow_links) {
+    if (worst == nullptr || below(link) > below(*worst)) worst = &link;
+  }
+  return worst;
+}
+
+// What a step would gain if the link were as fast as others of its kind.
+int64_t gain_of(const LinkFacts& link) {
+  return static_cast<int64_t>(below(link) * static_cast<double>(link.time_ns));
+}
+
+}  // namespace
 
 std::optional<Finding> check_slow_rank(const Facts& facts, const Rule& rule) {
   if (facts.slow_rank == kNull || facts.slow_rank_own_ns == kNull) return std::nullopt;
@@ -40,18 +62,14 @@ std::optional<Finding> check_late_peer(const Facts& facts, const Rule& rule) {
 }
 
 std::optional<Finding> check_slow_link(const Facts& facts, const Rule& rule) {
-  const LinkFacts* worst = nullptr;
-  const auto below = [](const LinkFacts& link) {
-    return link.mean_of_kind > 0 ? 1 - link.bytes_per_second / link.mean_of_kind : 0;
-  };
-  for (const LinkFacts& link : facts.slow_links) {
-    if (worst == nullptr || below(link) > below(*worst)) worst = &link;
-  }
+  const LinkFacts* worst = slowest_link(facts);
   if (worst == nullptr || below(*worst) <= rule.limit) return std::nullopt;
   Finding finding;
   finding.confidence = Confidence::kDerived;
-  if (worst->time_ns > 0)
-    finding.gain_ns = static_cast<int64_t>(below(*worst) * static_cast<double>(worst->time_ns));
+  if (worst->time_ns > 0) {
+    finding.gain_ns = gain_of(*worst);
+    if (facts.share(finding.gain_ns) <= kLinkMatters) return std::nullopt;
+  }
   finding.title = "The link between ranks " + std::to_string(worst->src_rank) + " and " +
                   std::to_string(worst->dst_rank) +
                   " is slow: " + words_for_rate(worst->bytes_per_second);
@@ -66,24 +84,16 @@ std::optional<Finding> check_slow_link(const Facts& facts, const Rule& rule) {
 }
 
 std::optional<Finding> check_exposed_communication(const Facts& facts, const Rule& rule) {
-  // Waiting for a late rank is that rank's fault; what is left is communication itself. The rank
-  // that waits least shows it best.
-  int64_t exposed_ns = kNull;
+  // Waiting for a late rank is that rank's fault, a slow link that link's; what is left is
+  // communication itself.
   const RankFacts* rank = nullptr;
   bool is_wait_known = facts.ranks.size() > 1 && facts.missing_ranks == 0;
-  for (const RankFacts& each : facts.ranks) {
-    if (each.steps == 0) continue;
-    is_wait_known &= each.communication_wait_ns != kNull;
-    const int64_t waited =
-        std::max(each.communication_wait_ns == kNull ? 0 : each.communication_wait_ns,
-                 facts.late_peer == kNull ? 0 : facts.late_peer_wait_ns);
-    const int64_t own = std::max<int64_t>(each.exposed_communication_ns - waited, 0);
-    if (exposed_ns == kNull || own < exposed_ns) {
-      exposed_ns = own;
-      rank = &each;
-    }
-  }
-  if (rank == nullptr || facts.share(exposed_ns) <= rule.limit) return std::nullopt;
+  for (const RankFacts& each : facts.ranks)
+    is_wait_known &= each.steps == 0 || each.communication_wait_ns != kNull;
+  int64_t exposed_ns = own_communication_ns(facts, &rank);
+  if (rank == nullptr) return std::nullopt;
+  if (const LinkFacts* link = slowest_link(facts)) exposed_ns -= gain_of(*link);
+  if (facts.share(exposed_ns) <= rule.limit) return std::nullopt;
   Finding finding;
   finding.gain_ns = exposed_ns;
   finding.title =
@@ -101,9 +111,6 @@ std::optional<Finding> check_exposed_communication(const Facts& facts, const Rul
           ": " + std::to_string(facts.missing_ranks) + " ranks of the job are not in the input";
     finding.detail += ".";
   }
-  if (!std::isnan(facts.small_messages_share) && facts.small_messages_share > 0.2)
-    finding.detail += " " + words_for_share(facts.small_messages_share) +
-                      " of the collectives move small messages.";
   finding.evidence = {{"exposed", Unit::kNanoseconds, static_cast<double>(exposed_ns)},
                       {"share", Unit::kShare, facts.share(exposed_ns)}};
   finding.places = {{rank->rank}};

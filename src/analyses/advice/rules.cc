@@ -43,6 +43,43 @@ constexpr Rule kRules[] = {
      "prefetching for sharded parameters; send less: 16-bit gradients, accumulation over several "
      "steps.",
      check_exposed_communication},
+    {"pipeline_receive", "stages of a pipeline that wait for the ones before them", 0.1,
+     "Use more micro batches, give the slow stage fewer layers, and look at what it does while the "
+     "others receive.",
+     check_pipeline_receive},
+    {"stage_communication", "a stage of a pipeline whose collectives hold it up", 0.1,
+     "Review how operators are sharded inside of the stage.", check_stage_communication},
+    {"stage_balance", "a stage of a pipeline with more arithmetic than the others", 0.2,
+     "Move layers from this stage to others.", check_stage_balance},
+    {"slow_device", "a rank whose device computes at a lower rate than those of others", 0.2,
+     "Compare clocks, temperature and other processes of that device; give it less work if it "
+     "is of "
+     "another kind.",
+     check_slow_device},
+    {"uneven_interval", "a rank that begins its steps later than the others", 0.2,
+     "Look at the data preparation of this rank: its shard, its disks, its processors.",
+     check_uneven_interval},
+    {"small_messages", "collectives that move little and take as long as their latency", 0.5,
+     "Put them together: larger gradient buckets (bucket_cap_mb, all_reduce_fusion_config), one "
+     "reduction for several values.",
+     check_small_messages},
+    {"unaligned_transfers", "transfers whose size is no multiple of 512 bytes", 0.2,
+     "Pad the tensors of collectives; with ZeRO or sharded parameters choose a partition size that "
+     "is a multiple of 512 bytes.",
+     check_unaligned_transfers},
+    {"contended_bandwidth", "collectives that are slower while the device computes", 0.3,
+     "Move them to where less memory traffic runs beside them, or give them fewer channels; large "
+     "matrix kernels and transfers share the memory's bandwidth.",
+     check_contended_bandwidth},
+    {"retransmission", "operations over RDMA that ran into the time limit of a lost packet", 0,
+     "Check the network of these ranks: switch ports, flow control, HCCL_RDMA_TIMEOUT.",
+     check_retransmission},
+    {"gloo", "collectives of devices through the host's memory", 0, "Use the NCCL or HCCL backend.",
+     check_gloo},
+    {"sync_batch_norm", "many synchronised batch normalisations", 20,
+     "Use ordinary batch normalisation or group normalisation where the batch of a rank is large "
+     "enough.",
+     check_sync_batch_norm},
     {"sync_points", "calls that wait for the device in the middle of a step", 0.03,
      "Remove .item(), .cpu(), print(tensor), torch.cuda.synchronize() and data-dependent shapes "
      "from the "
@@ -73,7 +110,17 @@ constexpr Rule kRules[] = {
      "Train in bfloat16 or float16 (torch.autocast) or allow TF32 "
      "(torch.set_float32_matmul_precision('high')).",
      check_no_tensor_cores},
-    {"low_mfu", "a busy device that reaches a small part of its arithmetic rate", 0.05,
+    {"full_precision", "arithmetic in 32 bits where 16 would do", 0.1,
+     "Train in bfloat16 or float16 (torch.autocast, MindSpore's amp_level).", check_full_precision},
+    {"unaligned_shapes", "matrix work whose sizes do not fit the matrix units", 0.2,
+     "Pad vocabulary, hidden and head sizes to multiples of 64.", check_unaligned_shapes},
+    {"small_grids", "kernels that leave half of the device without work", 0.2,
+     "Enlarge the batch, or fuse these operators: they do not have enough work for the device.",
+     check_small_grids},
+    {"unfused_attention", "softmax of attention as a kernel of its own", 0.03,
+     "Use scaled_dot_product_attention, FlashAttention or npu_fusion_attention.",
+     check_unfused_attention},
+    {"low_mfu", "a busy device that reaches a small part of its arithmetic rate", 0.15,
      "Look at the operators with most time: shapes that are no multiple of 8 or 64, memory-bound "
      "operators "
      "that can be fused, small batches, attention without a fused kernel.",
@@ -105,6 +152,8 @@ constexpr Rule kRules[] = {
      "it): Python loops, logging, data handling. Run the model as a graph (torch.compile, "
      "MindSpore's graph mode) so that less of it runs.",
      check_between_operators, true},
+    {"settings", "environment variables that slow the program down", 0,
+     "Unset them for training; they are for debugging.", check_settings},
     {"profiler_cost", "a recording that made steps longer", 0.1,
      "Record less (kernels tier, no stacks, no shapes): times of short operators are too high.",
      check_profiler_cost},

@@ -77,6 +77,55 @@ const std::map<std::string, Case>& cases() {
           for (RankFacts& rank : f.ranks) rank.exposed_communication_ns = 21 * kMs;
         },
         20 * kMs}},
+      {"pipeline_receive",
+       {[](Facts& f) {
+          f.ranks[1].exposed_communication_ns = 40 * kMs;
+          f.ranks[1].receive_ns = 38 * kMs;
+        },
+        19 * kMs}},
+      {"stage_communication",
+       {[](Facts& f) {
+          f.ranks[0].stage = 0;
+          f.ranks[1].stage = 1;
+          f.ranks[1].exposed_communication_ns = 21 * kMs;
+        },
+        kNull}},
+      {"stage_balance",
+       {[](Facts& f) {
+          f.ranks[0].stage = 0;
+          f.ranks[1].stage = 1;
+          f.ranks[0].flops_per_step = 1e12;
+          f.ranks[1].flops_per_step = 2e12;
+        },
+        kNull}},
+      {"slow_device",
+       {[](Facts& f) {
+          f.ranks[0].computing_rate = 4e14;
+          f.ranks[1].computing_rate = 2e14;
+        },
+        kNull}},
+      {"uneven_interval",
+       {[](Facts& f) {
+          f.ranks[0].interval_ns = 2 * kMs;
+          f.ranks[1].interval_ns = 10 * kMs;
+        },
+        4 * kMs}},
+      {"small_messages",
+       {[](Facts& f) {
+          f.small_messages_share = 0.7;
+          for (RankFacts& rank : f.ranks) rank.exposed_communication_ns = 8 * kMs;
+        },
+        kNull}},
+      {"unaligned_transfers", {[](Facts& f) { f.unaligned_transfers_share = 0.5; }, kNull}},
+      {"contended_bandwidth", {[](Facts& f) { f.contended_share = 0.4; }, kNull}},
+      {"retransmission", {[](Facts& f) { f.retransmissions = 1; }, kNull}},
+      {"gloo", {[](Facts& f) { f.ranks[0].uses_gloo = true; }, kNull}},
+      {"sync_batch_norm", {[](Facts& f) { f.ranks[0].sync_batch_norms = 53; }, kNull}},
+      {"full_precision", {[](Facts& f) { f.ranks[0].half_precision_share = 0.02; }, kNull}},
+      {"unaligned_shapes", {[](Facts& f) { f.ranks[0].unaligned_matrix_share = 0.3; }, kNull}},
+      {"small_grids", {[](Facts& f) { f.ranks[0].small_grid_share = 0.4; }, kNull}},
+      {"unfused_attention", {[](Facts& f) { f.ranks[0].unfused_softmax_ns = 9 * kMs; }, 9 * kMs}},
+      {"settings", {[](Facts& f) { f.ranks[0].settings = {"ASCEND_LAUNCH_BLOCKING=1"}; }, kNull}},
       {"sync_points",
        {[](Facts& f) {
           f.ranks[0].idle_sync_ns = 10 * kMs;
@@ -132,6 +181,47 @@ const std::map<std::string, Case>& cases() {
 }
 
 TEST(Rules, AreSilentOnAHealthyRun) { EXPECT_TRUE(find_causes(healthy()).empty()); }
+
+// The other side of each limit: what the rules must leave alone.
+TEST(Rules, AreSilentBelowTheirLimits) {
+  Facts facts = healthy();
+  facts.small_messages_share = 0.9;  // of communication that is hidden
+  facts.unaligned_transfers_share = 0.1;
+  facts.contended_share = 0.2;
+  for (RankFacts& rank : facts.ranks) {
+    rank.stage = rank.rank;
+    rank.flops_per_step = rank.rank == 0 ? 1e12 : 1.2e12;
+    rank.computing_rate = rank.rank == 0 ? 4e14 : 3.6e14;
+    rank.interval_ns = (2 + rank.rank) * kMs;  // half as much again, and nothing of the step
+    rank.receive_ns = kMs;
+    rank.sync_batch_norms = 4;
+    rank.half_precision_share = 0.9;
+    rank.unaligned_matrix_share = 0.1;
+    rank.small_grid_share = 0.1;
+    rank.unfused_softmax_ns = kMs;
+    rank.mfu = 0.2;
+  }
+  facts.slow_links = {{0, 1, "NVLINK", 10e9, 20e9, kMs}};  // half a percent of the step
+  EXPECT_TRUE(find_causes(facts).empty());
+  facts = healthy();
+  facts.ranks[0].half_precision_share = 0;
+  facts.ranks[0].flops_coverage = 0.3;  // too little is known
+  EXPECT_TRUE(find_causes(facts).empty());
+  facts = healthy();
+  facts.ranks[0].has_device = false;  // gloo is what a CPU has
+  facts.ranks[0].uses_gloo = true;
+  EXPECT_TRUE(find_causes(facts).empty());
+}
+
+TEST(Rules, ASlowLinkExplainsTheCommunicationThatPassesIt) {
+  Facts facts = healthy();
+  for (RankFacts& rank : facts.ranks) rank.exposed_communication_ns = 21 * kMs;
+  facts.slow_links = {{0, 1, "all_gather", 5e9, 20e9, 20 * kMs}};
+  const auto findings = find_causes(facts);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].rule, "slow_link");
+  EXPECT_EQ(findings[0].gain_ns, 15 * kMs);
+}
 
 TEST(Rules, AreSilentWithoutSteps) {
   EXPECT_TRUE(find_causes({}).empty());

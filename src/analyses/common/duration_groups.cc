@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 
 #include "analyses/common/saturated.h"
 
@@ -26,8 +25,7 @@ DurationGroups::DurationGroups(const std::vector<int64_t>& counts) {
   durations_.resize(start);
 }
 
-DurationSpread DurationGroups::spread(size_t first, size_t last) {
-  const std::span<int64_t> all(durations_.data() + starts_[first], starts_[last] - starts_[first]);
+DurationSpread spread_of(std::span<int64_t> all) {
   DurationSpread result;
   if (all.empty()) return result;
   result.count = static_cast<int64_t>(all.size());

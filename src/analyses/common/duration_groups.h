@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace stepscope {
@@ -27,13 +28,18 @@ struct DurationSpread {
   int64_t p99_ns = 0;
 };
 
+// Reorders the lengths. O(n).
+DurationSpread spread_of(std::span<int64_t> durations);
+
 class DurationGroups {
  public:
   explicit DurationGroups(const std::vector<int64_t>& counts);
 
   void add(size_t group, int64_t dur_ns) { durations_[next_[group]++] = dur_ns; }
   // Of the groups [first, last) together. Reorders inside that range. O(n).
-  DurationSpread spread(size_t first, size_t last);
+  DurationSpread spread(size_t first, size_t last) {
+    return spread_of({durations_.data() + starts_[first], starts_[last] - starts_[first]});
+  }
 
  private:
   std::vector<size_t> starts_;  // of each group, and the end

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "analyses/common/result_text.h"
 #include "base/json_text.h"
 
 namespace stepscope {
@@ -74,34 +75,45 @@ size_t ResultTable::find_column(std::string_view name) const {
   return column;
 }
 
+void append_json_row(std::string& out, const ResultTable& table, size_t row) {
+  out += '{';
+  for (size_t column = 0; column < table.columns().size(); ++column) {
+    if (column > 0) out += ',';
+    append_json_text(out, table.columns()[column].name);
+    out += ':';
+    std::visit(AppendJson{out}, table.value(row, column));
+  }
+  out += '}';
+}
+
 void append_json(std::string& out, const ResultTable& table) {
   out += '[';
   for (size_t row = 0; row < table.rows(); ++row) {
-    out += row == 0 ? "{" : ",{";
-    for (size_t column = 0; column < table.columns().size(); ++column) {
-      if (column > 0) out += ',';
-      append_json_text(out, table.columns()[column].name);
-      out += ':';
-      std::visit(AppendJson{out}, table.value(row, column));
-    }
-    out += '}';
+    if (row > 0) out += ',';
+    append_json_row(out, table, row);
   }
   out += ']';
 }
 
-void append_csv(std::string& out, const ResultTable& table) {
+void append_csv_head(std::string& out, const ResultTable& table) {
   for (size_t column = 0; column < table.columns().size(); ++column) {
     if (column > 0) out += ',';
     out += table.columns()[column].name;
   }
   out += '\n';
-  for (size_t row = 0; row < table.rows(); ++row) {
-    for (size_t column = 0; column < table.columns().size(); ++column) {
-      if (column > 0) out += ',';
-      std::visit(AppendCsv{out}, table.value(row, column));
-    }
-    out += '\n';
+}
+
+void append_csv_row(std::string& out, const ResultTable& table, size_t row) {
+  for (size_t column = 0; column < table.columns().size(); ++column) {
+    if (column > 0) out += ',';
+    std::visit(AppendCsv{out}, table.value(row, column));
   }
+  out += '\n';
+}
+
+void append_csv(std::string& out, const ResultTable& table) {
+  append_csv_head(out, table);
+  for (size_t row = 0; row < table.rows(); ++row) append_csv_row(out, table, row);
 }
 
 }  // namespace stepscope

@@ -14,39 +14,44 @@ SourceRows::SourceRows(const StoreReader& store, size_t rank, std::string_view t
   }
 }
 
-const SourceTableView::ColumnInfo* SourceRows::find(std::string_view column) const {
-  if (table_ == nullptr) return nullptr;
-  for (const SourceTableView::ColumnInfo& candidate : table_->columns) {
-    if (candidate.name == column) return &candidate;
+SourceColumn SourceRows::column(std::initializer_list<std::string_view> names) const {
+  if (table_ == nullptr) return {};
+  for (const std::string_view name : names) {
+    for (const SourceTableView::ColumnInfo& column : table_->columns) {
+      if (column.name == name) return {store_, column};
+    }
   }
-  return nullptr;
+  return {};
 }
 
-int64_t SourceRows::integer(uint64_t row, std::string_view column) const {
-  const auto* values = find(column);
-  if (values == nullptr || row >= values->values.rows()) return kNull;
-  const int64_t value = values->values.at(row);
-  if (values->type == Type::kInt64 || values->type == Type::kBool || value == kNull) return value;
-  if (values->type == Type::kText) return kNull;
-  const auto number = std::bit_cast<double>(value);
+int64_t SourceColumn::value(uint64_t row) const {
+  return column_ == nullptr || row >= column_->values.rows() ? kNull : column_->values.at(row);
+}
+
+int64_t SourceColumn::integer(uint64_t row) const {
+  const int64_t found = value(row);
+  if (found == kNull || column_->type == Type::kInt64 || column_->type == Type::kBool) return found;
+  if (column_->type == Type::kText) return kNull;
+  const auto number = std::bit_cast<double>(found);
   return std::trunc(number) == number && std::abs(number) < 0x1p53 ? static_cast<int64_t>(number)
                                                                    : kNull;
 }
 
-double SourceRows::real(uint64_t row, std::string_view column) const {
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  const auto* values = find(column);
-  if (values == nullptr || row >= values->values.rows()) return kNone;
-  const int64_t value = values->values.at(row);
-  if (value == kNull || values->type == Type::kText) return kNone;
-  return values->type == Type::kFloat64 ? std::bit_cast<double>(value) : static_cast<double>(value);
+double SourceColumn::number(uint64_t row) const {
+  const int64_t found = value(row);
+  if (found == kNull || column_->type == Type::kText)
+    return std::numeric_limits<double>::quiet_NaN();
+  return column_->type == Type::kFloat64 ? std::bit_cast<double>(found)
+                                         : static_cast<double>(found);
 }
 
-std::string_view SourceRows::text(uint64_t row, std::string_view column) const {
-  const auto* values = find(column);
-  if (values == nullptr || values->type != Type::kText || row >= values->values.rows()) return {};
-  const int64_t id = values->values.at(row);
-  return id == kNull ? std::string_view() : store_.string(id);
+int64_t SourceColumn::text_id(uint64_t row) const {
+  return found() && column_->type == Type::kText ? value(row) : kNull;
+}
+
+std::string_view SourceColumn::text(uint64_t row) const {
+  const int64_t id = text_id(row);
+  return id == kNull ? std::string_view() : store_->string(id);
 }
 
 std::vector<int64_t> integers_in(std::string_view text) {

@@ -4,12 +4,36 @@
 #define STEPSCOPE_ANALYSES_COMMON_SOURCE_ROWS_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 #include <vector>
 
 #include "store/store_reader.h"
 
 namespace stepscope {
+
+class SourceColumn {
+ public:
+  SourceColumn() = default;
+  SourceColumn(const StoreReader& store, const SourceTableView::ColumnInfo& column)
+      : store_(&store), column_(&column) {}
+
+  bool found() const { return column_ != nullptr; }
+  // kNull for NULL, and for values that are no whole numbers.
+  int64_t integer(uint64_t row) const;
+  // NaN for NULL and for text.
+  double number(uint64_t row) const;
+  // The id of a text, and the text; kNull and "" for NULL and for numbers.
+  int64_t text_id(uint64_t row) const;
+  std::string_view text(uint64_t row) const;
+
+ private:
+  // kNull also where there is no such row or column.
+  int64_t value(uint64_t row) const;
+
+  const StoreReader* store_ = nullptr;
+  const SourceTableView::ColumnInfo* column_ = nullptr;
+};
 
 class SourceRows {
  public:
@@ -18,16 +42,14 @@ class SourceRows {
   bool exists() const { return table_ != nullptr; }
   uint64_t rows() const { return table_ == nullptr ? 0 : table_->rows; }
 
-  // kNull for NULL, and for values that are no whole numbers.
-  int64_t integer(uint64_t row, std::string_view column) const;
-  // NaN for NULL and for text.
-  double real(uint64_t row, std::string_view column) const;
-  // "" for NULL and for numbers.
-  std::string_view text(uint64_t row, std::string_view column) const;
+  // The first of these names that the table has.
+  SourceColumn column(std::initializer_list<std::string_view> names) const;
+  int64_t integer(uint64_t row, std::string_view name) const { return column({name}).integer(row); }
+  std::string_view text(uint64_t row, std::string_view name) const {
+    return column({name}).text(row);
+  }
 
  private:
-  const SourceTableView::ColumnInfo* find(std::string_view column) const;
-
   const StoreReader& store_;
   const SourceTableView* table_ = nullptr;
 };

@@ -266,5 +266,35 @@ TEST(CommunicationAnalysis, AllTablesOfARunWithoutCommunication) {
   }
 }
 
+// NCCL has no transfers; a group of two ranks measures the link between them.
+TEST(Communication, AGroupOfTwoIsALink) {
+  const testing::TemporaryFolder folder;
+  const auto rank_with = [](std::string_view group, int64_t late_ns, int64_t end_ns) {
+    return [=](RankBuilder& rank) {
+      const Maker maker{rank};
+      const TrackId stream = device_track(rank, 0, 20);
+      maker.operation(stream, "allGather__1", 1000 + late_ns, end_ns - 1000 - late_ns,
+                      numbered(1, 4'000'000, 2), group);
+      maker.operation(stream, "allGather__2", 9'000'000, 2'000'000, numbered(2, kNull, 2), group);
+    };
+  };
+  const auto store = store_of(folder, rank_with("a", 0, 501'000), rank_with("a", 100'000, 501'000),
+                              rank_with("b", 0, 2'001'000), rank_with("b", 0, 2'001'000));
+  const Communication result = communication(*store, rank_ids(*store), 1);
+  ASSERT_EQ(result.matrix.size(), 2u);
+  const CommunicationMatrixRow& fast = result.matrix[0];
+  EXPECT_EQ(fast.src_rank, 0);
+  EXPECT_EQ(fast.dst_rank, 1);
+  EXPECT_EQ(fast.packets, 1);  // the one whose size is known
+  EXPECT_EQ(fast.time_ns, 400'000);
+  EXPECT_FALSE(fast.slow);
+  const CommunicationMatrixRow& slow = result.matrix[1];
+  EXPECT_EQ(slow.src_rank, 2);
+  EXPECT_EQ(slow.dst_rank, 3);
+  EXPECT_EQ(slow.time_ns, 2'000'000);
+  EXPECT_TRUE(slow.slow);
+  EXPECT_NEAR(slow.below_mean, 2.0 / 3, 1e-9);
+}
+
 }  // namespace
 }  // namespace stepscope

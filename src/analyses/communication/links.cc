@@ -1,5 +1,6 @@
 // Links between ranks: sums per rank and step, the matrix of the job, and which links are slow.
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -33,6 +34,34 @@ void compare_links(std::vector<CommunicationMatrixRow>& matrix) {
     row.mean_bandwidth = sum / static_cast<double>(count);
     row.below_mean = (row.mean_bandwidth - row.bandwidth) / row.mean_bandwidth;
     row.slow = row.below_mean > kSlowLinkShare;
+  }
+}
+
+// Sources without transfers (NCCL, gloo) still measure a link where a group has two ranks: what its
+// collectives move passes between them. Both ranks have the operation; the lower one's row counts.
+void add_groups_of_two(Communication& result) {
+  std::map<uint64_t, std::set<int64_t>> members;
+  for (const CommunicationOperatorRow& row : result.operators) {
+    if (row.group_size == 2) members[row.group_identity].insert(row.rank);
+  }
+  using Key = std::tuple<int64_t, int64_t, std::string_view>;
+  std::map<Key, CommunicationMatrixRow> links;
+  for (const CommunicationOperatorRow& row : result.operators) {
+    if (row.group_size != 2 || row.matched_ranks != 2 || row.transmit_ns == kNull ||
+        row.transmit_ns <= 0 || row.bytes == kNull)
+      continue;
+    const std::set<int64_t>& ranks = members[row.group_identity];
+    if (ranks.size() != 2 || row.rank != *ranks.begin()) continue;
+    CommunicationMatrixRow& link = links[{*ranks.begin(), *ranks.rbegin(), row.kind}];
+    ++link.packets;
+    link.bytes += row.bytes;
+    link.time_ns += row.transmit_ns;
+  }
+  for (auto& [key, row] : links) {
+    std::tie(row.src_rank, row.dst_rank, row.link) = key;
+    row.transport = "group of two";
+    row.bandwidth = bytes_per_second(row.bytes, row.time_ns);
+    result.matrix.push_back(row);
   }
 }
 
@@ -80,6 +109,7 @@ void sum_links(Communication& result) {
     row.bandwidth = bytes_per_second(row.bytes, row.time_ns);
     result.matrix.push_back(row);
   }
+  if (result.matrix.empty()) add_groups_of_two(result);
   compare_links(result.matrix);
 }
 

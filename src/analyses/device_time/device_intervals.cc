@@ -1,5 +1,7 @@
 #include "analyses/device_time/device_intervals.h"
 
+#include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -25,8 +27,6 @@ DeviceIntervals finish(int64_t device, Work& work) {
   result.compute = work.compute.take();
   result.communication = work.communication.take();
   result.memory = work.memory.take();
-  result.busy =
-      unite_intervals(unite_intervals(result.compute, result.communication), result.memory);
   return result;
 }
 
@@ -101,6 +101,27 @@ Work host_work(const StoreReader& store, size_t rank) {
 }
 
 }  // namespace
+
+int64_t DeviceIntervals::busy_ns() const {
+  const std::vector<Interval> rest = unite_intervals(communication, memory);
+  return total_length_ns(compute) + total_length_ns(rest) -
+         total_length_ns(intersect_intervals(compute, rest));
+}
+
+std::vector<Interval> DeviceIntervals::busy() const {
+  return unite_intervals(compute, unite_intervals(communication, memory));
+}
+
+int64_t DeviceIntervals::span_ns() const {
+  int64_t first_ns = std::numeric_limits<int64_t>::max();
+  int64_t last_ns = std::numeric_limits<int64_t>::min();
+  for (const auto* list : {&compute, &communication, &memory}) {
+    if (list->empty()) continue;
+    first_ns = std::min(first_ns, list->front().start_ns);
+    last_ns = std::max(last_ns, list->back().end_ns);
+  }
+  return last_ns > first_ns ? last_ns - first_ns : 0;
+}
 
 std::vector<DeviceIntervals> device_intervals(const StoreReader& store, size_t rank) {
   std::map<int64_t, Work> devices;

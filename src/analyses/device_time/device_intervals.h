@@ -22,11 +22,12 @@ struct DeviceIntervals {
   std::vector<Interval> compute;
   std::vector<Interval> communication;
   std::vector<Interval> memory;  // copies and sets
-  std::vector<Interval> busy;    // any of them
 
-  int64_t first_ns() const { return busy.empty() ? 0 : busy.front().start_ns; }
-  int64_t last_ns() const { return busy.empty() ? 0 : busy.back().end_ns; }
-  int64_t span_ns() const { return last_ns() - first_ns(); }
+  // Time with any of them, and the list, which is as long as all three: made when it is needed.
+  int64_t busy_ns() const;
+  std::vector<Interval> busy() const;
+  // Start of the first event to end of the last.
+  int64_t span_ns() const;
 };
 
 // By rising device number. A rank with no device work has one entry, kHostDevice, of its outermost

@@ -9,7 +9,7 @@ DeviceTimeRow device_time(const RankId& rank, const DeviceIntervals& device) {
   row.device = device.device;
   row.events = device.events;
   row.span_ns = device.span_ns();
-  row.busy_ns = total_length_ns(device.busy);
+  row.busy_ns = device.busy_ns();
   row.idle_ns = row.span_ns - row.busy_ns;
   row.compute_ns = total_length_ns(device.compute);
   row.communication_ns = total_length_ns(device.communication);

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyses/common/saturated.h"
-#include "analyses/common/source_column.h"
+#include "analyses/common/source_rows.h"
 #include "analyses/flops/flop_scopes.h"
 
 namespace stepscope {
@@ -22,18 +22,18 @@ std::optional<double> finite(double value) {
 // Old tables have one set of columns, those of 2.x one for the cube and one for the vector unit.
 struct UnitColumns {
   std::string_view kind;
-  SourceColumnView mega_flops;
-  SourceColumnView giga_rate;
-  SourceColumnView percent;
+  SourceColumn mega_flops;
+  SourceColumn giga_rate;
+  SourceColumn percent;
 };
 
 void read_operators(const StoreReader& store, const RankId& rank, FlopResults& results) {
-  const SourceTableView* table = find_source(store, rank.position, "flops");
-  if (table == nullptr) return;
+  const SourceRows table(store, rank.position, "flops");
+  if (!table.exists()) return;
   const auto column = [&](std::initializer_list<std::string_view> names) {
-    return find_source_column(store, *table, names);
+    return table.column(names);
   };
-  const SourceColumnView name = column({"full_kernel_name", "op_full_name"});
+  const SourceColumn name = column({"full_kernel_name", "op_full_name"});
   const UnitColumns units[] = {
       {"cube", column({"FLOPs", "MFLOPs(10^6)", "MFLOPs(10^6 cube)"}),
        column({"FLOPS_2", "GFLOPS(10^9)", "GFLOPS(10^9 cube)"}),
@@ -42,7 +42,7 @@ void read_operators(const StoreReader& store, const RankId& rank, FlopResults& r
        column({"FLOPS utilization(vec)"})},
   };
   ScopeTree scopes;
-  for (uint64_t line = 0; line < table->rows; ++line) {
+  for (uint64_t line = 0; line < table.rows(); ++line) {
     for (const UnitColumns& unit : units) {
       const double flops = unit.mega_flops.number(line) * kMega;
       if (name.text(line).empty() || !std::isfinite(flops)) continue;
@@ -74,9 +74,9 @@ void read_operators(const StoreReader& store, const RankId& rank, FlopResults& r
 // {"links": [{"source", "target", "value"}]} in millions; it replaces what the operators add up to,
 // since it was made from all of them.
 void read_scopes(const StoreReader& store, const RankId& rank, FlopResults& results) {
-  const SourceTableView* table = find_source(store, rank.position, "flops_scope");
-  if (table == nullptr || table->rows == 0) return;
-  const SourceColumnView data = find_source_column(store, *table, {"data"});
+  const SourceRows table(store, rank.position, "flops_scope");
+  if (!table.exists() || table.rows() == 0) return;
+  const SourceColumn data = table.column({"data"});
   const auto json = nlohmann::json::parse(data.text(0), nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("links") || !json["links"].is_array()) return;
   std::vector<FlopScopeRow> rows;
@@ -102,10 +102,10 @@ void read_scopes(const StoreReader& store, const RankId& rank, FlopResults& resu
 }
 
 void read_summary(const StoreReader& store, const RankId& rank, FlopResults& results) {
-  const SourceTableView* table = find_source(store, rank.position, "flops_summary");
-  if (table == nullptr || table->rows == 0) return;
+  const SourceRows table(store, rank.position, "flops_summary");
+  if (!table.exists() || table.rows() == 0) return;
   const auto number = [&](std::initializer_list<std::string_view> names) {
-    return find_source_column(store, *table, names).number(0);
+    return table.column(names).number(0);
   };
   FlopSummaryRow row;
   row.rank = rank.rank;

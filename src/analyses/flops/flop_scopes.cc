@@ -118,7 +118,7 @@ std::vector<uint32_t> module_scopes(const StoreReader& store, size_t rank, const
                                     ScopeTree& scopes) {
   if (tree.kind.empty() || store.find_strings(kModulePrefix).empty()) return {};
   std::vector<uint32_t> scope_of_op(tree.kind.size(), ScopeTree::kTop);
-  const std::vector<uint32_t> modules = modules_of_slices(store, rank, scopes);
+  std::vector<uint32_t> modules = modules_of_slices(store, rank, scopes);
   const auto base = static_cast<int64_t>(store.row_base(Table::kSlices, rank));
   std::vector<std::pair<int64_t, uint32_t>> forward;   // sequence and scope
   std::vector<std::pair<uint32_t, int64_t>> backward;  // operators that name a forward one
@@ -141,6 +141,7 @@ std::vector<uint32_t> module_scopes(const StoreReader& store, size_t rank, const
                     ++op;
                   });
   if (!any) return {};
+  modules = {};  // the peak of memory is here
   // Of forward operators with one number the last made the backward one.
   std::stable_sort(forward.begin(), forward.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -11,7 +11,6 @@
 #include "analyses/flops/flop_kernels.h"
 #include "analyses/flops/flop_scopes.h"
 #include "analyses/flops/flop_sums.h"
-#include "analyses/operators/kernel_names.h"
 #include "analyses/operators/operators.h"
 
 namespace stepscope {
@@ -83,6 +82,10 @@ class HostFlops {
   void count() {
     make_kinds();
     choose();
+    if (!tree_.has_device_work) {
+      // Self times of all operators: their lengths without what is nested.
+      for (const int64_t nested_ns : tree_.nested_ns) add_saturated(whole_ns_, -nested_ns);
+    }
     take_out_counted_device_time();
     const std::vector<uint32_t> modules =
         module_scopes(store_, rank_.position, tree_, sums_.scopes);
@@ -92,8 +95,7 @@ class HostFlops {
                       const size_t op = at++;
                       if (tree_.kind[op] == kNoGroup) return;
                       const uint32_t kind = tree_.kind[op];
-                      if (!tree_.has_device_work)
-                        add_saturated(whole_ns_, row[1] - tree_.nested_ns[op]);
+                      if (!tree_.has_device_work) add_saturated(whole_ns_, row[1]);
                       if ((marks_[op] & kCounted) == 0) return;
                       int64_t time_ns = row[1];
                       if (tree_.has_device_work) {
@@ -159,27 +161,8 @@ class HostFlops {
       return counts_[kind] && is_matrix_work(counts_[kind]->kind) &&
              counts_[kind]->type == DataType::kFloat32;
     };
-    bool any = false;
-    for (uint32_t kind = 0; kind < counts_.size(); ++kind) any = any || is_float32(kind);
-    if (!any || !tree_.has_device_work) return;
-    std::vector<int64_t> tensor_core_ns(counts_.size());
-    const auto base = static_cast<int64_t>(store_.row_base(Table::kSlices, rank_.position));
-    KeyIndex<1> names;
-    std::vector<bool> on_tensor_cores;
-    for_each_row<4>(store_, Table::kKernels, rank_.position, {"op", "name", "dur", "flags"},
-                    [&](const auto& row) {
-                      const auto [op_slice, name, dur, flags] = row;
-                      if (op_slice == kNull || dur < 0 || (flags & kFlagImpossible) != 0) return;
-                      const uint32_t op = tree_.op_at(static_cast<uint64_t>(op_slice - base));
-                      if (op == kNoOp || tree_.kind[op] == kNoGroup) return;
-                      const uint32_t known = names.group({name});
-                      if (known == on_tensor_cores.size())
-                        on_tensor_cores.push_back(uses_tensor_cores(store_.string(name)));
-                      if (on_tensor_cores[known])
-                        add_saturated(tensor_core_ns[tree_.kind[op]], dur);
-                    });
     for (uint32_t kind = 0; kind < counts_.size(); ++kind) {
-      if (is_float32(kind) && tensor_core_ns[kind] > tree_.device_self_ns[kind] / 2)
+      if (is_float32(kind) && tree_.tensor_core_ns[kind] > tree_.device_self_ns[kind] / 2)
         counts_[kind]->type = DataType::kTensorFloat32;
     }
   }
@@ -261,7 +244,7 @@ int64_t matrix_operator_ns(const StoreReader& store, const OpTree& tree) {
     const bool called = tree.caller[op] != kNoOp && inside[tree.caller[op]];
     const bool own = tree.kind[op] != kNoGroup && matrix[tree.kind[op]];
     inside[op] = called || own;
-    if (own && !called) add_saturated(sum_ns, tree.device_total_ns[op]);
+    if (own && !called) add_saturated(sum_ns, tree.device_ns(op));
   }
   return sum_ns;
 }
@@ -304,8 +287,6 @@ int64_t host_span(const StoreReader& store, size_t rank) {
 
 FlopResults rank_flops(const StoreReader& store, const RankId& rank, OpTree&& tree,
                        std::span<const StepRow> steps, const std::optional<PeakRates>& peaks) {
-  // Only a CPU's operators are measured by their own time; the rest of this is the peak of memory.
-  if (tree.has_device_work) tree.nested_ns = {};
   const int64_t matrix_ns = matrix_operator_ns(store, tree);
   const RankPeaks rates = rank_peaks(store, rank.position, peaks);
   const auto [device_ns, device_span_ns] = device_work_and_span(store, rank.position);

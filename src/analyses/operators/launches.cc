@@ -13,36 +13,31 @@ namespace {
 
 constexpr size_t kManyRuns = 64;  // from here on an ordinary sort is as fast
 
-struct Queued {
-  int64_t launch_ns;
-  int64_t start_ns;
-};
-
 struct Stream {
   LaunchRow row;
-  std::vector<Queued> queued;
-  std::vector<int64_t> delays;
+  std::vector<int64_t> launches_ns;
+  std::vector<int64_t> starts_ns;
+  std::vector<int64_t> delays_ns;
   int64_t last_launch = kNull;
 };
 
 // The order of the table is by lane, then start, so there are few rising runs to merge.
-template <class Less>
-void merge_runs(std::vector<Queued>& queued, Less less) {
+void merge_runs(std::vector<int64_t>& times_ns) {
   std::vector<size_t> ends;  // of the runs
-  for (size_t i = 1; i <= queued.size(); ++i) {
-    if (i == queued.size() || less(queued[i], queued[i - 1])) ends.push_back(i);
+  for (size_t i = 1; i <= times_ns.size(); ++i) {
+    if (i == times_ns.size() || times_ns[i] < times_ns[i - 1]) ends.push_back(i);
   }
   if (ends.size() > kManyRuns) {
-    std::stable_sort(queued.begin(), queued.end(), less);
+    std::sort(times_ns.begin(), times_ns.end());
     return;
   }
-  const auto at = [&](size_t index) { return queued.begin() + static_cast<ptrdiff_t>(index); };
+  const auto at = [&](size_t index) { return times_ns.begin() + static_cast<ptrdiff_t>(index); };
   while (ends.size() > 1) {
     std::vector<size_t> merged;
     for (size_t i = 0; i < ends.size(); i += 2) {
       const size_t begin = i == 0 ? 0 : ends[i - 1];
       const size_t end = i + 1 < ends.size() ? ends[i + 1] : ends[i];
-      std::inplace_merge(at(begin), at(ends[i]), at(end), less);
+      std::inplace_merge(at(begin), at(ends[i]), at(end));
       merged.push_back(end);
     }
     ends = std::move(merged);
@@ -52,26 +47,24 @@ void merge_runs(std::vector<Queued>& queued, Less less) {
 // The number of tasks that were launched and have not started, over time: a launch adds one when
 // the call begins, a start takes one away.
 void measure_queue(Stream& stream, int64_t full_queue) {
-  std::vector<Queued>& queued = stream.queued;
-  if (queued.empty()) return;
-  merge_runs(queued, [](const Queued& a, const Queued& b) { return a.start_ns < b.start_ns; });
-  std::vector<int64_t> starts;
-  starts.reserve(queued.size());
-  for (const Queued& task : queued) starts.push_back(task.start_ns);
-  merge_runs(queued, [](const Queued& a, const Queued& b) { return a.launch_ns < b.launch_ns; });
-  const int64_t begin = std::min(queued.front().launch_ns, starts.front());
-  const int64_t end = std::max(queued.back().launch_ns, starts.back());
+  std::vector<int64_t>& launches = stream.launches_ns;
+  std::vector<int64_t>& starts = stream.starts_ns;
+  if (launches.empty()) return;
+  merge_runs(launches);
+  merge_runs(starts);
+  const int64_t begin = std::min(launches.front(), starts.front());
+  const int64_t end = std::max(launches.back(), starts.back());
   int64_t now = begin;
   int64_t length = 0;
   int64_t empty_ns = 0;
   double area = 0;
   size_t launch = 0;
   size_t start = 0;
-  while (start < starts.size() || launch < queued.size()) {
+  while (start < starts.size() || launch < launches.size()) {
     // At one instant a launch comes first, so that a task that starts at once is counted.
-    const bool is_launch = launch < queued.size() &&
-                           (start == starts.size() || queued[launch].launch_ns <= starts[start]);
-    const int64_t at = is_launch ? queued[launch].launch_ns : starts[start];
+    const bool is_launch =
+        launch < launches.size() && (start == starts.size() || launches[launch] <= starts[start]);
+    const int64_t at = is_launch ? launches[launch] : starts[start];
     const int64_t passed = at - now;
     area += static_cast<double>(length) * static_cast<double>(passed);
     if (length <= 0) add_saturated(empty_ns, passed);
@@ -94,9 +87,7 @@ void measure_queue(Stream& stream, int64_t full_queue) {
 }
 
 void measure_delays(Stream& stream) {
-  DurationGroups delays({static_cast<int64_t>(stream.delays.size())});
-  for (const int64_t delay : stream.delays) delays.add(0, delay);
-  const DurationSpread spread = delays.spread(0, 1);
+  const DurationSpread spread = spread_of(stream.delays_ns);
   stream.row.delay_ns = spread.total_ns;
   stream.row.mean_delay_ns = spread.mean_ns;
   stream.row.median_delay_ns = spread.median_ns;
@@ -136,9 +127,10 @@ std::vector<LaunchRow> launches(const StoreReader& store, const RankId& rank,
                     if (launch != stream.last_launch) add_saturated(stream.row.call_ns, call_ns);
                     stream.last_launch = launch;
                     const int64_t delay_ns = std::max<int64_t>(queue_delay - call_ns, 0);
-                    stream.delays.push_back(delay_ns);
+                    stream.delays_ns.push_back(delay_ns);
                     // Work that seems to start before its call was never queued.
-                    stream.queued.push_back({ts - queue_delay, std::max(ts, ts - queue_delay)});
+                    stream.launches_ns.push_back(ts - queue_delay);
+                    stream.starts_ns.push_back(std::max(ts, ts - queue_delay));
                     if (queue_delay < 0) ++stream.row.before_launch;
                     if (call_ns > limits.long_call_ns)
                       ++stream.row.long_calls;
@@ -153,10 +145,10 @@ std::vector<LaunchRow> launches(const StoreReader& store, const RankId& rank,
     stream.row.device = key.first == kNull ? 0 : key.first;
     stream.row.stream = key.second;
     measure_delays(stream);
+    stream.delays_ns = {};
     measure_queue(stream, limits.full_queue);
     rows.push_back(stream.row);
-    stream.queued = {};
-    stream.delays = {};
+    stream = {};
   }
   return rows;
 }

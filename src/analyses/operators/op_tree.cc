@@ -5,10 +5,14 @@
 #include "analyses/common/names.h"
 #include "analyses/common/rank_rows.h"
 #include "analyses/common/saturated.h"
+#include "analyses/operators/kernel_names.h"
 
 namespace stepscope {
 namespace {
 
+// The operator around each slice of the rank, or the slice itself; the top bit marks what is inside
+// a runtime call.
+using Innermost = std::vector<uint32_t>;
 constexpr uint32_t kInsideRuntimeCall = 0x80000000u;
 
 // Category words by string id, each looked at once.
@@ -28,7 +32,7 @@ class RuntimeWords {
   bool last_is_runtime_ = false;
 };
 
-void read_kinds(const StoreReader& store, size_t rank, OpTree& tree) {
+void read_kinds(const StoreReader& store, size_t rank, Innermost& innermost, OpTree& tree) {
   const auto base = static_cast<int64_t>(store.row_base(Table::kSlices, rank));
   tree.kind.reserve(store.rows(Table::kOps, rank));
   for_each_row<7>(store, Table::kOps, rank,
@@ -36,8 +40,8 @@ void read_kinds(const StoreReader& store, size_t rank, OpTree& tree) {
                   [&](const auto& row) {
                     const auto [id, name, type, module, shapes, types, cat] = row;
                     const uint64_t slice = static_cast<uint64_t>(id - base);
-                    if (slice < tree.innermost.size())
-                      tree.innermost[slice] = static_cast<uint32_t>(tree.kind.size());
+                    if (slice < innermost.size())
+                      innermost[slice] = static_cast<uint32_t>(tree.kind.size());
                     tree.kind.push_back(tree.kinds.group({name, type, module, shapes, types, cat}));
                   });
 }
@@ -51,56 +55,69 @@ int64_t length_inside(const StoreReader& store, size_t rank, uint64_t outer, int
 }
 
 // The rows of a track are sorted by depth, so whatever contains a slice has been seen before it.
-void nest(const StoreReader& store, size_t rank, OpTree& tree) {
+void nest(const StoreReader& store, size_t rank, Innermost& innermost, OpTree& tree) {
   const auto base = static_cast<int64_t>(store.row_base(Table::kSlices, rank));
   RuntimeWords words(store);
   uint64_t slice = 0;
-  for_each_row<5>(
-      store, Table::kSlices, rank, {"ts", "dur", "flags", "cat", "parent"}, [&](const auto& row) {
-        const auto [ts, dur, flags, cat, parent] = row;
-        const uint64_t at = slice++;
-        const uint64_t outer_slice =
-            parent == kNull ? tree.innermost.size() : static_cast<uint64_t>(parent - base);
-        const uint32_t around = outer_slice < at ? tree.innermost[outer_slice] : kNoOp;
-        const uint32_t outer = around & kNoOp;
-        const bool possible = dur >= 0 && (flags & kFlagImpossible) == 0;
-        const uint32_t own = tree.innermost[at];
-        int64_t inside_ns = dur;
-        if (possible && outer != kNoOp && (flags & kFlagOutlivesParent) != 0)
-          inside_ns = length_inside(store, rank, outer_slice, ts, dur);
-        if (own != kNoOp) {
-          tree.caller[own] = outer;
-          if (!possible) {
-            ++tree.left_out;
-            tree.kind[own] = kNoGroup;
-          } else if (outer != kNoOp && (around & kInsideRuntimeCall) == 0) {
-            add_saturated(tree.nested_ns[outer], inside_ns);
-          }
-          return;
-        }
-        tree.innermost[at] = around;
-        if (!words.is_runtime(cat)) return;
-        tree.innermost[at] = outer | kInsideRuntimeCall;
-        if (!possible || outer == kNoOp || (around & kInsideRuntimeCall) != 0) return;
-        add_saturated(tree.nested_ns[outer], inside_ns);
-        if (tree.kind[outer] != kNoGroup)
-          add_saturated(tree.runtime_ns[tree.kind[outer]], inside_ns);
-      });
+  for_each_row<5>(store, Table::kSlices, rank, {"ts", "dur", "flags", "cat", "parent"},
+                  [&](const auto& row) {
+                    const auto [ts, dur, flags, cat, parent] = row;
+                    const uint64_t at = slice++;
+                    const uint64_t outer_slice =
+                        parent == kNull ? innermost.size() : static_cast<uint64_t>(parent - base);
+                    const uint32_t around = outer_slice < at ? innermost[outer_slice] : kNoOp;
+                    const uint32_t outer = around & kNoOp;
+                    const bool possible = dur >= 0 && (flags & kFlagImpossible) == 0;
+                    const uint32_t own = innermost[at];
+                    int64_t inside_ns = dur;
+                    if (possible && outer != kNoOp && (flags & kFlagOutlivesParent) != 0)
+                      inside_ns = length_inside(store, rank, outer_slice, ts, dur);
+                    if (own != kNoOp) {
+                      tree.caller[own] = outer;
+                      if (!possible) {
+                        ++tree.left_out;
+                        tree.kind[own] = kNoGroup;
+                      } else if (outer != kNoOp && (around & kInsideRuntimeCall) == 0) {
+                        if (tree.kind[outer] != kNoGroup)
+                          add_saturated(tree.nested_ns[tree.kind[outer]], inside_ns);
+                      }
+                      return;
+                    }
+                    innermost[at] = around;
+                    if (!words.is_runtime(cat)) return;
+                    innermost[at] = outer | kInsideRuntimeCall;
+                    if (!possible || outer == kNoOp || (around & kInsideRuntimeCall) != 0) return;
+                    if (tree.kind[outer] == kNoGroup) return;
+                    add_saturated(tree.nested_ns[tree.kind[outer]], inside_ns);
+                    add_saturated(tree.runtime_ns[tree.kind[outer]], inside_ns);
+                  });
 }
 
-void add_device_work(const StoreReader& store, size_t rank, OpTree& tree) {
+void add_device_work(const StoreReader& store, size_t rank, const Innermost& innermost,
+                     OpTree& tree) {
   const auto base = static_cast<int64_t>(store.row_base(Table::kSlices, rank));
   tree.has_device_work = store.rows(Table::kKernels, rank) > 0;
-  for_each_row<3>(store, Table::kKernels, rank, {"op", "dur", "flags"}, [&](const auto& row) {
-    const auto [op_slice, dur, flags] = row;
-    if (op_slice == kNull || dur < 0 || (flags & kFlagImpossible) != 0) return;
-    const uint32_t op = tree.op_at(static_cast<uint64_t>(op_slice - base));
-    if (op == kNoOp) return;
-    add_saturated(tree.device_total_ns[op], dur);
-    if (tree.kind[op] == kNoGroup) return;
-    add_saturated(tree.device_self_ns[tree.kind[op]], dur);
-    ++tree.launches[tree.kind[op]];
-  });
+  if (!tree.has_device_work) return;
+  tree.device_total_ns.assign(tree.kind.size(), 0);
+  KeyIndex<1> names;
+  std::vector<bool> on_tensor_cores;
+  for_each_row<4>(store, Table::kKernels, rank, {"op", "name", "dur", "flags"},
+                  [&](const auto& row) {
+                    const auto [op_slice, name, dur, flags] = row;
+                    if (op_slice == kNull || dur < 0 || (flags & kFlagImpossible) != 0) return;
+                    const auto slice = static_cast<uint64_t>(op_slice - base);
+                    const uint32_t op = slice < innermost.size() ? innermost[slice] & kNoOp : kNoOp;
+                    if (op == kNoOp) return;
+                    add_saturated(tree.device_total_ns[op], dur);
+                    const uint32_t kind = tree.kind[op];
+                    if (kind == kNoGroup) return;
+                    add_saturated(tree.device_self_ns[kind], dur);
+                    ++tree.launches[kind];
+                    const uint32_t known = names.group({name});
+                    if (known == on_tensor_cores.size())
+                      on_tensor_cores.push_back(uses_tensor_cores(store.string(name)));
+                    if (on_tensor_cores[known]) add_saturated(tree.tensor_core_ns[kind], dur);
+                  });
   for (size_t op = tree.caller.size(); op-- > 0;) {
     if (tree.caller[op] != kNoOp)
       add_saturated(tree.device_total_ns[tree.caller[op]], tree.device_total_ns[op]);
@@ -111,16 +128,16 @@ void add_device_work(const StoreReader& store, size_t rank, OpTree& tree) {
 
 OpTree build_op_tree(const StoreReader& store, size_t rank) {
   OpTree tree;
-  tree.innermost.assign(store.rows(Table::kSlices, rank), kNoOp);
-  read_kinds(store, rank, tree);
+  Innermost innermost(store.rows(Table::kSlices, rank), kNoOp);
+  read_kinds(store, rank, innermost, tree);
   tree.caller.assign(tree.kind.size(), kNoOp);
-  tree.nested_ns.assign(tree.kind.size(), 0);
-  tree.device_total_ns.assign(tree.kind.size(), 0);
+  tree.nested_ns.assign(tree.kinds.size(), 0);
+  tree.tensor_core_ns.assign(tree.kinds.size(), 0);
   tree.runtime_ns.assign(tree.kinds.size(), 0);
   tree.device_self_ns.assign(tree.kinds.size(), 0);
   tree.launches.assign(tree.kinds.size(), 0);
-  nest(store, rank, tree);
-  add_device_work(store, rank, tree);
+  nest(store, rank, innermost, tree);
+  add_device_work(store, rank, innermost, tree);
   return tree;
 }
 

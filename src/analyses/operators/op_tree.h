@@ -1,7 +1,8 @@
 // The host operators of a rank as a tree: which operator is called by which, what of its time is
 // its own, and the device work it caused. The ground for the tables of operators and of FLOPs.
 //
-// Columns, not objects: 32 bytes an operator and 4 a slice, kept only while a rank is analysed.
+// Columns, not objects: 16 bytes an operator, and 4 a slice while it is built; kept only while a
+// rank is analysed.
 #ifndef STEPSCOPE_ANALYSES_OPERATORS_OP_TREE_H_
 #define STEPSCOPE_ANALYSES_OPERATORS_OP_TREE_H_
 
@@ -24,22 +25,19 @@ struct OpTree {
   // By operator, in the order of the table `ops`; callers come before what they call.
   std::vector<uint32_t> kind;            // kNoGroup: impossible, left out
   std::vector<uint32_t> caller;          // kNoOp: outermost
-  std::vector<int64_t> nested_ns;        // operators and runtime calls directly inside
-  std::vector<int64_t> device_total_ns;  // of the device work it and what it called caused
+  std::vector<int64_t> device_total_ns;  // see device_ns(); empty without device work
   // By kind.
+  std::vector<int64_t> nested_ns;       // operators and runtime calls directly inside
   std::vector<int64_t> runtime_ns;      // runtime and driver calls directly inside
   std::vector<int64_t> device_self_ns;  // of the device work it caused itself
+  std::vector<int64_t> tensor_core_ns;  // what of that uses tensor cores
   std::vector<int64_t> launches;        // pieces of device work it caused itself
+
+  // Time of the device work that an operator and what it called caused.
+  int64_t device_ns(size_t op) const { return device_total_ns.empty() ? 0 : device_total_ns[op]; }
 
   int64_t left_out = 0;  // impossible operators
   bool has_device_work = false;
-
-  // The operator around a slice of the rank, or the slice itself; kNoOp when there is none.
-  uint32_t op_at(uint64_t slice_row) const {
-    return slice_row < innermost.size() ? innermost[slice_row] & kNoOp : kNoOp;
-  }
-  // By slice of the rank; the top bit marks what is inside a runtime call.
-  std::vector<uint32_t> innermost;
 };
 
 // O(n) in the slices of the rank.

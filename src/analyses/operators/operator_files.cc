@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "analyses/common/saturated.h"
-#include "analyses/common/source_column.h"
+#include "analyses/common/source_rows.h"
 
 namespace stepscope {
 namespace {
@@ -56,30 +56,27 @@ void set_shares(std::vector<Row>& rows) {
 std::unordered_map<std::string_view, std::string_view> framework_types(const StoreReader& store,
                                                                        size_t rank) {
   std::unordered_map<std::string_view, std::string_view> types;
-  const SourceTableView* table = find_source(store, rank, "framework_raw");
-  if (table == nullptr) return types;
-  const SourceColumnView name =
-      find_source_column(store, *table, {"full_kernel_name", "full_op_name"});
-  const SourceColumnView type = find_source_column(store, *table, {"kernel_type", "op_type"});
-  for (uint64_t row = 0; row < table->rows; ++row)
+  const SourceRows table(store, rank, "framework_raw");
+  if (!table.exists()) return types;
+  const SourceColumn name = table.column({"full_kernel_name", "full_op_name"});
+  const SourceColumn type = table.column({"kernel_type", "op_type"});
+  for (uint64_t row = 0; row < table.rows(); ++row)
     types.try_emplace(name.text(row), type.text(row));
   return types;
 }
 
 void add_details(const StoreReader& store, const RankId& rank, const TableNames& names,
                  OperatorTables& tables) {
-  const SourceTableView* table = find_source(store, rank.position, names.details);
-  if (table == nullptr) return;
+  const SourceRows table(store, rank.position, names.details);
+  if (!table.exists()) return;
   const auto known = framework_types(store, rank.position);
   // A writer of 2020 has a slip of the pen in its first column's name.
-  const SourceColumnView name = find_source_column(
-      store, *table, {"full_kernel_name", "full_kernel_time", "full_op_name", "op_full_name"});
-  const SourceColumnView type = find_source_column(store, *table, {"op_type", "kernel_type"});
-  const SourceColumnView mean =
-      find_source_column(store, *table, {"execution_time", "op_avg_time(us)"});
-  const SourceColumnView count =
-      find_source_column(store, *table, {"execution_frequency", "op_occurrences"});
-  for (uint64_t row = 0; row < table->rows; ++row) {
+  const SourceColumn name =
+      table.column({"full_kernel_name", "full_kernel_time", "full_op_name", "op_full_name"});
+  const SourceColumn type = table.column({"op_type", "kernel_type"});
+  const SourceColumn mean = table.column({"execution_time", "op_avg_time(us)"});
+  const SourceColumn count = table.column({"execution_frequency", "op_occurrences"});
+  for (uint64_t row = 0; row < table.rows(); ++row) {
     const double mean_ns = mean.number(row) * names.ns_per_unit;
     const int64_t calls = count.found() ? whole(count.number(row)) : 1;
     if (name.text(row).empty() || std::isnan(mean_ns) || calls == kNull) {
@@ -112,14 +109,12 @@ void add_details(const StoreReader& store, const RankId& rank, const TableNames&
 
 void add_types(const StoreReader& store, const RankId& rank, const TableNames& names,
                OperatorTables& tables) {
-  const SourceTableView* table = find_source(store, rank.position, names.types);
-  if (table == nullptr) return;
-  const SourceColumnView type = find_source_column(store, *table, {"kernel_type", "op_type"});
-  const SourceColumnView total =
-      find_source_column(store, *table, {"total_time", "total_time(us)"});
-  const SourceColumnView count =
-      find_source_column(store, *table, {"execution_frequency", "type_occurrences"});
-  for (uint64_t row = 0; row < table->rows; ++row) {
+  const SourceRows table(store, rank.position, names.types);
+  if (!table.exists()) return;
+  const SourceColumn type = table.column({"kernel_type", "op_type"});
+  const SourceColumn total = table.column({"total_time", "total_time(us)"});
+  const SourceColumn count = table.column({"execution_frequency", "type_occurrences"});
+  for (uint64_t row = 0; row < table.rows(); ++row) {
     const int64_t total_ns = whole(total.number(row) * names.ns_per_unit);
     const int64_t calls = whole(count.number(row));
     if (type.text(row).empty() || total_ns == kNull || calls == kNull) {

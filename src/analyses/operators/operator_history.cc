@@ -59,7 +59,7 @@ std::vector<OperatorStepRow> operator_history(const StoreReader& store, const Ra
     Sums& add_to = sums_of(chosen[tree.kind[at]], step_number.of(row[0], row[2]));
     ++add_to.count;
     add_saturated(add_to.total_ns, row[1]);
-    add_saturated(add_to.device_ns, tree.device_total_ns[at]);
+    add_saturated(add_to.device_ns, tree.device_ns(at));
   });
 
   KeyIndex<2> tasks;

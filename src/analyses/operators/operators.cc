@@ -58,6 +58,7 @@ OperatorTables host_operators(const StoreReader& store, const RankId& rank, cons
     kind.module = key[OpTree::kModule];
     kind.shapes = key[OpTree::kShapes];
     kind.types = key[OpTree::kTypes];
+    kind.self_ns = -tree.nested_ns[i];
     kind.runtime_ns = tree.runtime_ns[i];
     kind.launches = tree.launches[i];
     kind.device_self_ns = tree.device_self_ns[i];
@@ -73,10 +74,10 @@ OperatorTables host_operators(const StoreReader& store, const RankId& rank, cons
   for_each_call([&](uint32_t op, int64_t dur_ns) {
     OperatorKind& kind = groups.kind(tree.kind[op]);
     kind.add_call(dur_ns);
-    add_saturated(kind.self_ns, dur_ns - tree.nested_ns[op]);
+    add_saturated(kind.self_ns, dur_ns);
     if (tree.caller[op] != kNoOp && is_recursive(tree, groups, op)) return;
     add_saturated(kind.total_ns, dur_ns);
-    add_saturated(kind.device_total_ns, tree.device_total_ns[op]);
+    add_saturated(kind.device_total_ns, tree.device_ns(op));
   });
   groups.begin_durations();
   for_each_call([&](uint32_t op, int64_t dur_ns) { groups.add_duration(tree.kind[op], dur_ns); });

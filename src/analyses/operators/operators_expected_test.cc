@@ -198,6 +198,32 @@ TEST(OperatorsExpected, AscendOperatorStatistic) {
   }
 }
 
+// The computing categories of MindStudio Insight and msprof-analyze: what convolutions and matrix
+// products launched, and the copies. They sum durations that the csv rounds to a nanosecond each.
+TEST(OperatorsExpected, AscendComputingCategories) {
+  STEPSCOPE_NEEDS_SHARED_DATA();
+  const ImportedRun run(testing::shared_data() + "/ascend/msinsight/text/level1");
+  ASSERT_TRUE(run.ok()) << run.error();
+  RunAnalyses analyses = analyses_of(run);
+  const double conv_forward[] = {1116.440, 1117.780};
+  const double matmul[] = {1066.139, 1088.601};
+  const double copies[] = {573.790, 571.570};
+  for (const int64_t rank : {0, 1}) {
+    double sums[3] = {};
+    for (const OperatorRow& row : analyses.operators().operators) {
+      if (row.rank != rank || row.category != kHostOperators) continue;
+      if (row.name == "aten::conv2d") sums[0] += us(row.device_total_ns);
+      if (row.name == "aten::addmm" || row.name == "aten::mm") sums[1] += us(row.device_total_ns);
+    }
+    for (const KernelTotalRow& row : analyses.kernels().kernels) {
+      if (row.rank == rank && row.kind == "TensorMove") sums[2] += us(row.total_ns);
+    }
+    EXPECT_NEAR(sums[0], conv_forward[rank], 0.02);
+    EXPECT_NEAR(sums[1], matmul[rank], 0.02);
+    EXPECT_NEAR(sums[2], copies[rank], 0.02);
+  }
+}
+
 // MindInsight's table of operator types, which divides the stored sums by the stored counts.
 TEST(OperatorsExpected, MindInsightTypesAndDetails) {
   STEPSCOPE_NEEDS_SHARED_DATA();

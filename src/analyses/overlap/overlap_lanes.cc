@@ -12,7 +12,7 @@ OverlapLanes overlap_lanes(const DeviceIntervals& device) {
   lanes.computing = IntervalIndex(device.compute);
   lanes.communication = IntervalIndex(device.communication);
   lanes.memory = IntervalIndex(device.memory);
-  lanes.busy = IntervalIndex(device.busy);
+  lanes.busy = IntervalIndex(device.busy());
   lanes.communication_not_overlapped =
       IntervalIndex(subtract_intervals(device.communication, device.compute));
   lanes.overlapped = IntervalIndex(intersect_intervals(device.communication, device.compute));

@@ -208,14 +208,11 @@ std::vector<PipelineStepRow> step_rows(const RankId& rank, const PipelineStages&
 
 // GetNext is itself work of the device, so its waits are exposed whole.
 void expose_waits(const std::vector<DeviceIntervals>& devices, PipelineStages& stages) {
-  const bool one_device = devices.size() == 1 && devices[0].device != kHostDevice;
-  std::vector<Interval> together;
+  std::vector<Interval> busy;
   for (const DeviceIntervals& device : devices) {
-    if (one_device || device.device == kHostDevice) continue;
-    together.insert(together.end(), device.busy.begin(), device.busy.end());
+    if (device.device == kHostDevice) continue;
+    busy = busy.empty() ? device.busy() : unite_intervals(busy, device.busy());
   }
-  together = merge_intervals(std::move(together));
-  const std::vector<Interval>& busy = one_device ? devices[0].busy : together;
   for (Batch& batch : stages.batches) {
     if (batch.fetch_ns == kNull) continue;
     batch.exposed_ns = batch.fetch_ns;

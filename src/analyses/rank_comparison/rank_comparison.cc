@@ -11,12 +11,11 @@ namespace {
 void use_devices(const std::vector<DeviceIntervals>& devices, RankComparisonRow& row) {
   for (const DeviceIntervals& device : devices) {
     // On the host a collective is an operator like others, and waiting in it is no computation.
-    const auto compute = device.device == kHostDevice
-                             ? subtract_intervals(device.compute, device.communication)
-                             : device.compute;
-    row.compute_ns += total_length_ns(compute);
+    row.compute_ns += total_length_ns(device.compute);
+    if (device.device == kHostDevice)
+      row.compute_ns -= total_length_ns(intersect_intervals(device.compute, device.communication));
     row.span_ns = std::max(row.span_ns, device.span_ns());
-    row.idle_ns += device.span_ns() - total_length_ns(device.busy);
+    row.idle_ns += device.span_ns() - device.busy_ns();
   }
 }
 

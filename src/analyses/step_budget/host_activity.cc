@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "analyses/common/merging.h"
 #include "analyses/common/rank_rows.h"
 
 namespace stepscope {
@@ -78,6 +79,7 @@ HostActivity host_activity(const StoreReader& store, size_t rank) {
   int64_t last_category = kNull;
   bool takes_from_queue = false;
   HostActivity host;
+  Merging any;
   for_each_row<8>(store, Table::kSlices, rank,
                   {"track", "ts", "dur", "name", "depth", "flags", "id", "cat"},
                   [&](const auto& row) {
@@ -100,14 +102,14 @@ HostActivity host_activity(const StoreReader& store, size_t rank) {
                     if (wait == Wait::kAllocator) host.allocator.push_back(interval);
                     // Slices inside the step mark are one deeper than the others.
                     if (depth <= 1 && !std::binary_search(step_marks.begin(), step_marks.end(), id))
-                      host.any.push_back(interval);
+                      any.add(interval.start_ns, interval.end_ns);
                   });
   host.input = merge_intervals(std::move(host.input));
   host.sync = merge_intervals(std::move(host.sync));
   for (const Interval& wait : host.sync) host.sync_starts.push_back(wait.start_ns);
   host.gc = merge_intervals(std::move(host.gc));
   host.allocator = merge_intervals(std::move(host.allocator));
-  host.any = merge_intervals(std::move(host.any));
+  host.any = any.take();
   return host;
 }
 

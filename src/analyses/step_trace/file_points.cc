@@ -1,4 +1,5 @@
 #include "analyses/common/rank_rows.h"
+#include "analyses/common/source_rows.h"
 #include "analyses/step_trace/step_points.h"
 
 namespace stepscope {
@@ -23,26 +24,13 @@ Phase phase_of(std::string_view name, std::string_view category) {
   return Phase::kNone;
 }
 
-const SourceTableView::ColumnInfo* find_source_column(const StoreReader& store, size_t rank,
-                                                      std::string_view table,
-                                                      std::string_view column) {
-  for (const SourceTableView& view : store.source_tables(rank)) {
-    if (view.name != table) continue;
-    for (const auto& info : view.columns) {
-      if (info.name == column && info.type == Type::kText) return &info;
-    }
-  }
-  return nullptr;
-}
-
 // One row for all steps, or one row for each.
-void add_names(const StoreReader& store, size_t rank, std::string_view column,
-               int64_t StepPoints::* name, std::vector<StepPoints>& points) {
-  const auto* const info = find_source_column(store, rank, "step_trace_point_info", column);
-  if (info == nullptr || info->values.rows() == 0) return;
+void add_names(const SourceRows& table, std::string_view column, int64_t StepPoints::* name,
+               std::vector<StepPoints>& points) {
+  const SourceColumn names = table.column({column});
   for (size_t i = 0; i < points.size(); ++i) {
-    const uint64_t row = info->values.rows() == 1 ? 0 : i;
-    if (row < info->values.rows()) points[i].*name = info->values.at(row);
+    const int64_t id = names.text_id(table.rows() == 1 ? 0 : i);
+    if (id != kNull) points[i].*name = id;
   }
 }
 
@@ -92,8 +80,9 @@ PointsOfSteps file_points(const StoreReader& store, size_t rank, std::span<const
     if (points.bp_end_ns == kNull) points.bp_end_ns = points.fp_start_ns;
     if (!any_tail) points.bp_end_ns = kNull;  // inference
   }
-  add_names(store, rank, "fp_start", &StepPoints::fp_name, result.points);
-  add_names(store, rank, "bp_end", &StepPoints::bp_name, result.points);
+  const SourceRows names(store, rank, "step_trace_point_info");
+  add_names(names, "fp_start", &StepPoints::fp_name, result.points);
+  add_names(names, "bp_end", &StepPoints::bp_name, result.points);
   return result;
 }
 

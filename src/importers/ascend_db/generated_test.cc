@@ -166,6 +166,19 @@ TEST(AscendDbGenerated, SchemaOneTwo) {
   EXPECT_EQ(run.source_numbers("new_thing", "c"), std::vector<double>{0.5});
 }
 
+TEST(AscendDbGenerated, ShapesAndTypesInEachOthersColumn) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("msprof_20250101.db", "");
+  execute(path, std::string(kStrings) + kEvents +
+                    "INSERT INTO STRING_IDS VALUES (40,'float;\r\nfloat');"
+                    "UPDATE PYTORCH_API SET inputDtypes=4, inputShapes=40 WHERE startNs='700';");
+  const ImportedStore run(AscendDbImporter(), path);
+  check_events(run);
+  EXPECT_EQ(run.texts(Table::kOps, "input_shapes"), Strings{"\"2,3;3,4\""});
+  EXPECT_EQ(run.texts(Table::kOps, "input_types"), Strings{"float;\r\nfloat"});
+  EXPECT_EQ(run.quality("repaired_event"), 1);
+}
+
 TEST(AscendDbGenerated, SameAfterAnotherViewer) {
   const TemporaryFolder folder;
   const std::string path = folder.write("ascend_pytorch_profiler_9.db", "");

@@ -1,6 +1,8 @@
 // Host side of an Ascend database: framework calls, CANN calls, marks, steps and the arrows between
 // them.
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "importers/ascend_db/db_reader.h"
 #include "importers/common/ascend_words.h"
@@ -66,12 +68,22 @@ void DbReader::read_stacks() {
   }
 }
 
+namespace {
+
+// "2,3;3,4" and the like; empty ones too.
+bool may_be_shapes(std::string_view text) {
+  return text.find_first_not_of("0123456789,;-[]()\" \r\n\t") == std::string_view::npos;
+}
+
+}  // namespace
+
 void DbReader::read_framework_calls() {
   known_tables_.insert("PYTORCH_API");
   TableScan row(file_, "PYTORCH_API",
                 {"startNs", "endNs", "globalTid", "connectionId", "name", "sequenceNumber",
                  "fwdThreadId", "inputDtypes", "inputShapes", "callchainId", "type"},
                 rank_.quality);
+  int64_t exchanged = 0;
   while (row.next()) {
     SliceRecord slice;
     if (!span(row, 0, 1, slice, "PYTORCH_API")) continue;
@@ -92,6 +104,13 @@ void DbReader::read_framework_calls() {
       if (detail.forward_thread == 0) detail.forward_thread = kNull;
       detail.input_types = known_string(row.integer(7));
       detail.input_shapes = known_string(row.integer(8));
+      // Some versions of torch_npu write each into the other's column.
+      if (detail.input_shapes != kNoString && detail.input_types != kNoString &&
+          !may_be_shapes(rank_.strings.view(detail.input_shapes)) &&
+          may_be_shapes(rank_.strings.view(detail.input_types))) {
+        std::swap(detail.input_types, detail.input_shapes);
+        ++exchanged;
+      }
       if (const auto stack = stacks_.find(row.integer(9)); stack != stacks_.end()) {
         detail.stack = stack->second;
       }
@@ -120,6 +139,11 @@ void DbReader::read_framework_calls() {
     }
     rank_.add_slice(track, slice);
     if (row.rows() % 65536 == 0 && progress_.cancelled()) break;
+  }
+  if (exchanged > 0) {
+    rank_.quality.add(QualityCode::kRepairedEvent,
+                      "PYTORCH_API: inputDtypes and inputShapes stand in each other's column",
+                      exchanged);
   }
   rows_ += row.rows();
 }

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "stepscope/record.h"
 #include "tests/support/imported_rank.h"
@@ -110,6 +111,31 @@ TEST(NativeImporter, AKilledProgramsRunSaysWhereItEnded) {
   EXPECT_EQ(run.quality("ended_abnormally"), 1);
   const auto& entries = run.builder().quality.entries();
   EXPECT_EQ(entries.at(QualityCode::kEndedAbnormally).example, "ended abnormally at step 7");
+}
+
+TEST(NativeImporter, ACapturesRunSaysWhyAndHasNamesAndTimes) {
+  const TemporaryFolder folder;
+  stepscope_watch_options rules{};
+  rules.size = sizeof rules;
+  ASSERT_EQ(stepscope_watch(folder.path("captures").c_str(), &rules, nullptr), 0);
+  const auto before_ns = std::chrono::system_clock::now().time_since_epoch().count();
+  train_steps(1, 3);
+  stepscope_trigger("loss_is_nan", "the loss of step 3 is \"nan\"");
+  stepscope_stop();
+  ImportedRank run = import_only(folder.path("captures"));
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ(run.integers(Table::kSteps, "step"), (std::vector<int64_t>{1, 2, 3}));
+  EXPECT_GE(run.integers(Table::kSteps, "ts").front(), before_ns);
+  const auto versions = nlohmann::json::parse(run.texts(Table::kRanks, "versions").at(0));
+  ASSERT_EQ(versions["triggers"].size(), 1u);
+  EXPECT_EQ(versions["triggers"][0]["kind"], "loss_is_nan");
+  EXPECT_EQ(versions["triggers"][0]["what"], "the loss of step 3 is \"nan\"");
+  EXPECT_EQ(versions["triggers"][0]["step"], 3);
+  const auto names = run.texts(Table::kSlices, "name");
+  EXPECT_EQ(std::ranges::count(names, "trigger: loss_is_nan"), 1);
+  EXPECT_EQ(std::ranges::count(names, "forward"), 3);
+  EXPECT_EQ(run.quality("ended_abnormally"), 0);
+  EXPECT_EQ(run.quality("unparsable_event"), 0);
 }
 
 TEST(NativeImporter, ADamagedFileKeepsWhatIsWhole) {

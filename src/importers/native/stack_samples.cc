@@ -50,16 +50,19 @@ void StackSamples::draw(TrackId track, std::vector<Sample>& samples) {
     int64_t since_ns;
   };
   std::vector<Open> open;
+  // The outer frame first: of two that are equally long, the first one given is drawn around the
+  // other.
   const auto close_to = [&](size_t depth, int64_t end_ns) {
-    for (; open.size() > depth; open.pop_back()) {
+    for (size_t at = depth; at < open.size(); ++at) {
       SliceRecord slice;
-      slice.ts_ns = open.back().since_ns;
-      slice.dur_ns = end_ns - open.back().since_ns;
-      slice.name = open.back().frame;
+      slice.ts_ns = open[at].since_ns;
+      slice.dur_ns = end_ns - open[at].since_ns;
+      slice.name = open[at].frame;
       slice.cat = category;
       slice.kind = SliceKind::kPython;
       rank.add_slice(track, slice);
     }
+    open.resize(std::min(open.size(), depth));
   };
   int64_t last_ns = 0;
   for (const Sample& sample : samples) {

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import type { GlobalSetupContext } from 'vitest/node'
 
 import { makeRuns } from './makeRuns'
-import { runsFolder, screenshots } from './paths'
+import { runsFolder, screenshots, work } from './paths'
 import { Program, type Run } from './program'
 
 declare module 'vitest' {
@@ -19,7 +19,7 @@ export default async function setup({ provide }: GlobalSetupContext): Promise<()
   rmSync(screenshots, { recursive: true, force: true })
   mkdirSync(screenshots, { recursive: true })
   makeRuns()
-  const program = await Program.start(runsFolder)
+  const program = await Program.start(runsFolder, ['--workspace', `${work}/workspace`])
   provide('link', program.link)
   provide('base', program.base)
   provide('token', program.token)

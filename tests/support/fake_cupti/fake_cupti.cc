@@ -35,8 +35,7 @@ struct Fake {
   CompleteFunction complete = nullptr;
   TimestampFunction timestamp = nullptr;
   std::vector<std::shared_ptr<Buffer>> buffers;  // one for each thread, or one in all
-  std::map<uint32_t, uint8_t> attributes = {{kAttributeBuffersAreZeroed, 0},
-                                            {kAttributeBufferPerThread, 0}};
+  std::map<uint32_t, uint8_t> attributes = {{kAttributeBufferPerThread, 0}};
   uint32_t thread_id_type = 0;
 
   std::atomic<uint64_t> kinds = 0;

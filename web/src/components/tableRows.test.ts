@@ -41,6 +41,11 @@ test('search: words, expressions, letters in order', () => {
   expect(searchRows(rows, columns, 'zz')).toEqual([])
 })
 
+test('an expression looks at each text by itself', () => {
+  const two: ColumnInfo[] = [{ name: 'category', unit: '', kind: 'text', doc: '' }, { name: 'name', unit: '', kind: 'text', doc: '' }]
+  expect(searchRows([['HOST', 'aten::mm'], ['HOST', 'aten::mm_out']], two, '/^aten::mm$/')).toEqual([['HOST', 'aten::mm']])
+})
+
 test('files have what is shown, exactly', () => {
   expect(toCsv(columns, rows.slice(1, 2))).toBe('name,ts,count\r\n"Add, ""x""",1790000000000000010,2\r\n')
   expect(JSON.parse(toJson(columns, rows.slice(2)))).toEqual([{ name: 'BatchNorm', ts: null, count: 1 }])

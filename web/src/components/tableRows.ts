@@ -61,7 +61,7 @@ export function searchRows(rows: Cell[][], columns: ColumnInfo[], search: string
   if (pattern?.[1]) {
     try {
       const expression = new RegExp(pattern[1], 'i')
-      return rows.filter((row) => expression.test(textOf(row)))
+      return rows.filter((row) => texts.some((i) => expression.test(String(row[i] ?? ''))))
     } catch {
       return []
     }

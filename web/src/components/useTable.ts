@@ -2,6 +2,7 @@
 import { computed, type ComputedRef, type Ref } from 'vue'
 
 import { api, records, type Cell, type ResultTable, type TableQuery } from '../api'
+import { serverSentence } from '../locale/serverTexts'
 import { useRun } from '../runState'
 import { useLoad } from './useLoad'
 
@@ -39,7 +40,7 @@ export function useTable(name: string | (() => string), options: TableOptions = 
   return {
     table: loaded.data,
     rows: computed(() => (loaded.data.value ? records(loaded.data.value) : [])),
-    why: computed(() => loaded.data.value?.reasons.join('; ') ?? ''),
+    why: computed(() => (loaded.data.value?.reasons ?? []).map(serverSentence).join('; ')),
     loading: computed(() => loaded.loading.value && !loaded.data.value),
     error: loaded.error,
     reload: loaded.reload,

@@ -19,6 +19,8 @@ export default {
     title: 'Runs', none: 'No recordings in this folder yet.', noneHint: 'Record one, or put a trace file here; it appears by itself.',
     search: 'Search runs', name: 'Name', ranks: 'Ranks', device: 'Device', steps: 'Steps', size: 'Size', quality: 'Quality', age: 'Changed',
     importing: 'Importing', waiting: 'Waiting', failed: 'Failed', ready: 'Ready',
+    add: 'Add a trace', addHint: 'Choose a trace file, or drop one anywhere on this page', drop: 'Drop to add the file to this folder',
+    tags: 'Tags', tagAdd: 'Add a tag', tagRemove: 'Remove tag {tag}', tagSearch: 'Runs tagged {tag}',
   },
   ago: { second: '{n} s ago', minute: '{n} min ago', hour: '{n} h ago', day: '{n} d ago' },
   part: {
@@ -116,7 +118,7 @@ export default {
     tab: { gap: 'Step gap', process: 'Data processing' },
     gap: 'From data to training', gapDoc: 'Three stages: data is processed on the host, moved to the device, and taken by the training. The slow one is where queues run empty.',
     three: { process: 'Data processing', processDoc: 'reads and transforms batches on the host', transfer: 'Data transfer', transferDoc: 'moves batches from the host queue to the device', fetch: 'Taking the batch', fetchDoc: 'the training takes a batch from the queue' },
-    slow: 'slow', keepsUp: 'keeps up', waiting: 'of the steps is waiting', waitingDoc: 'Time in which the training waits for a batch and the device has nothing else to do, of the length of all steps',
+    slow: 'slow', keepsUp: 'keeps up', unmeasured: 'not measured', waiting: 'of the steps is waiting', waitingDoc: 'Time in which the training waits for a batch and the device has nothing else to do, of the length of all steps',
     hostEmpty: 'host queue empty', hostEmptyDoc: 'Batches for which the host queue was empty when they were wanted', hostFull: 'host queue full', dataEmpty: 'data queue empty', dataEmptyDoc: 'Batches for which the queue of the device was empty',
     meanBatch: 'mean time of a batch', meanGet: 'mean time to get', meanPush: 'mean time to push', meanGetNext: 'mean GetNext',
     sizes: 'Queue sizes over the steps', sizesDoc: 'Batches in the queue when the training took one; 0 means that it had to wait', noSizes: 'this loader does not record the size of its queue', waits: 'Waiting over the steps', wait: 'waiting', exposed: 'of it, nothing else to do', steps: 'By step', stages: 'Stages and queues',
@@ -155,5 +157,8 @@ export default {
     roofline: 'Roofline', rooflineDoc: 'Each point is an operator with its shapes: to the right more computation for each byte, upwards faster, larger with more time. Dashed: what the device can do; far below it is room to gain.', intensityAxis: 'intensity, FLOP for each byte', intensity: 'intensity', rate: 'rate', ofRoof: 'of the roof', time: 'time', reached: '{share} of the roof, weighted by time', noRoof: 'no peak rate is known for this device, so there is no roof', noBytes: 'no operator has both FLOPs and bytes: record shapes', bound: { compute: 'bound by computing', memory: 'bound by memory', unknown: 'operators' },
     flow: 'FLOPs in the tree of scopes', flowDoc: 'Where in the model the FLOPs are; a click on a scope goes into it', levels: 'Levels', more: 'more',
     flops_scopes: 'Scopes', flops_steps: 'Steps', flops_summary: 'Model',
+  },
+  chart: {
+    save: 'Save {name} as a picture',
   },
 }

@@ -4,7 +4,7 @@ import schema from '../../../docs/schema.md?raw'
 import rules from '../../../src/analyses/advice/rules.cc?raw'
 
 vi.stubGlobal('localStorage', { getItem: () => 'zh', setItem: () => undefined })
-const { columnTitle, fill, findingTexts } = await import('./serverTexts')
+const { columnTitle, fill, findingTexts, serverSentence } = await import('./serverTexts')
 const { i18n } = await import('.')
 const { default: zh } = await import('./serverTexts.zh')
 
@@ -24,6 +24,14 @@ test('a finding is told in Chinese with its numbers', () => {
 test('what the server did not say, and unknown rules, stay English', () => {
   expect(findingTexts({ rule: 'slow_link', title: 'The link', detail: 'd', remedy: 'r', evidence: '{}' }).title).toBe('The link')
   expect(findingTexts({ rule: 'new_rule', title: 'New', detail: 'd', remedy: 'r', evidence: 'broken' })).toEqual({ title: 'New', detail: 'd', remedy: 'r' })
+})
+
+test('sentences, of a rank, of stages, several at once', () => {
+  expect(serverSentence('no memory events: record with profile_memory=True')).toBe('没有内存事件：以 profile_memory=True 记录')
+  expect(serverSentence('rank 3: no steps are known; see steps')).toBe('卡 3：不知道训练步')
+  expect(serverSentence('MapOp_1: raise num_parallel_workers; if it runs Python code, make that cheaper')).toBe('MapOp_1：增大 num_parallel_workers；若运行 Python 代码，请使其更便宜')
+  expect(serverSentence('no peak rate is known for "X9": give it to get utilisation and MFU')).toContain('"X9"')
+  expect(serverSentence('something new')).toBe('something new')
 })
 
 test('columns', () => {

@@ -3,6 +3,7 @@
 import type { Cell } from '../api'
 import { byUnit } from '../format'
 import { i18n } from '.'
+import sentences from './sentences.zh'
 import zh from './serverTexts.zh'
 
 const chinese = () => i18n.global.locale.value === 'zh'
@@ -12,12 +13,35 @@ export function columnTitle(column: string): string {
   return (chinese() && zh.columns[column]) || plain(column)
 }
 
+// A value by its unit; yes and no in the chosen language.
+export function cellText(value: unknown, unit: string): string {
+  if (typeof value === 'boolean' && chinese()) return value ? '是' : '否'
+  return byUnit(value, unit)
+}
+
 export function qualityMeaning(code: string, english: string): string {
   return (chinese() && zh.quality[code]) || english
 }
 
 export function evidenceName(name: string): string {
   return (chinese() && zh.evidence[name]) || name.replace(/_/g, ' ')
+}
+
+function translated(text: string): string | null {
+  for (const [pattern, chineseText] of sentences) if (pattern.test(text)) return text.replace(pattern, chineseText)
+  const named = /^(\S+): (.+)$/.exec(text)
+  const rest = named?.[2] ? translated(named[2]) : null
+  return rest === null ? null : `${named?.[1]}：${rest}`
+}
+
+// Why a table is empty, what to do about a stage: one sentence or several, of a rank or a stage.
+export function serverSentence(english: string): string {
+  if (!chinese()) return english
+  const rank = /^rank (\d+)(?: window (\d+))?: /.exec(english)
+  if (rank) return `卡 ${rank[1]}${rank[2] ? ` 窗口 ${rank[2]}` : ''}：${serverSentence(english.slice(rank[0].length))}`
+  const parts = english.split('; ').map(translated)
+  if (parts.every((part) => part !== null)) return parts.join('；')
+  return translated(english) ?? english
 }
 
 // "{lost:ns} of {rank}" with the values inserted by their units; null when one is missing.
@@ -48,7 +72,9 @@ export function findingTexts(row: Record<string, Cell>): FindingTexts {
   } catch {
     // The texts without numbers are still right.
   }
-  const values = { rank: row.rank, step: row.step, gain: row.gain_ns, ...evidence }
+  // Names of stages are only in the English sentence.
+  const stage = /held up by (.+)$/.exec(english.title)?.[1]
+  const values = { rank: row.rank, step: row.step, gain: row.gain_ns, stage, ...evidence }
   return {
     title: fill(texts.title, values) ?? english.title,
     detail: fill(texts.detail, values) ?? english.detail,

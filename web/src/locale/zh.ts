@@ -19,6 +19,8 @@ export default {
     title: '运行列表', none: '此目录下还没有记录。', noneHint: '录制一次，或把 trace 文件放到这里，它会自动出现。',
     search: '搜索运行', name: '名称', ranks: '卡数', device: '设备', steps: '步数', size: '大小', quality: '数据质量', age: '修改时间',
     importing: '导入中', waiting: '等待中', failed: '失败', ready: '就绪',
+    add: '添加跟踪文件', addHint: '选择跟踪文件，或将其拖放到本页任意位置', drop: '松开即可将文件添加到此文件夹',
+    tags: '标签', tagAdd: '添加标签', tagRemove: '移除标签 {tag}', tagSearch: '带有标签 {tag} 的运行',
   },
   ago: { second: '{n} 秒前', minute: '{n} 分钟前', hour: '{n} 小时前', day: '{n} 天前' },
   part: {
@@ -116,7 +118,7 @@ export default {
     tab: { gap: '迭代间隙', process: '数据处理' },
     gap: '从数据到训练', gapDoc: '三个阶段：主机上处理数据、送到设备、训练取数。队列经常为空处就是慢的阶段。',
     three: { process: '数据处理', processDoc: '在主机上读取和变换数据', transfer: '数据传输', transferDoc: '把数据从主机队列送到设备', fetch: '取数据', fetchDoc: '训练从队列取一批数据' },
-    slow: '慢', keepsUp: '充足', waiting: '的时间在等待', waitingDoc: '训练等待数据且设备无其他事可做的时间，占所有步的比例',
+    slow: '慢', keepsUp: '充足', unmeasured: '没有测量', waiting: '的时间在等待', waitingDoc: '训练等待数据且设备无其他事可做的时间，占所有步的比例',
     hostEmpty: '主机队列为空', hostEmptyDoc: '取数时主机队列为空的批数', hostFull: '主机队列为满', dataEmpty: '数据队列为空', dataEmptyDoc: '取数时设备队列为空的批数',
     meanBatch: '每批平均时间', meanGet: '平均取数时间', meanPush: '平均推送时间', meanGetNext: '平均 GetNext',
     sizes: '各步的队列长度', sizesDoc: '训练取数时队列中的批数；0 表示必须等待', noSizes: '该加载器不记录队列长度', waits: '各步的等待', wait: '等待', exposed: '其中无事可做', steps: '按步', stages: '阶段与队列',
@@ -155,5 +157,8 @@ export default {
     roofline: '屋顶线', rooflineDoc: '每个点是一个算子及其形状：越靠右每字节计算越多，越高越快，越大耗时越多。虚线是设备的能力；远低于它说明有余地。', intensityAxis: '计算强度（FLOP/字节）', intensity: '计算强度', rate: '速率', ofRoof: '屋顶占比', time: '时间', reached: '按时间加权达到屋顶的 {share}', noRoof: '此设备的峰值未知，因此没有屋顶线', noBytes: '没有同时具有 FLOPs 和字节数的算子：请记录形状', bound: { compute: '受限于计算', memory: '受限于内存', unknown: '算子' },
     flow: '各层 scope 的 FLOPs', flowDoc: 'FLOPs 在模型中的分布；点击 scope 可进入', levels: '层数', more: '项',
     flops_scopes: 'Scope', flops_steps: '按步', flops_summary: '模型',
+  },
+  chart: {
+    save: '将{name}存为图片',
   },
 }

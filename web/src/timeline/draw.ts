@@ -169,7 +169,7 @@ function drawMarks(context: CanvasRenderingContext2D, scene: Scene, palette: Pal
   if (first !== undefined && second !== undefined) {
     const a = Math.round(xOf(scene, Math.min(first, second)))
     const b = Math.round(xOf(scene, Math.max(first, second)))
-    drawSpan(context, scene, Math.max(a, headPixels), Math.min(b, scene.width), 2, Math.abs(second - first), palette.css('bad'), palette)
+    if (b > headPixels && a < scene.width) drawSpan(context, scene, Math.max(a, headPixels), Math.min(b, scene.width), 2, Math.abs(second - first), palette.css('bad'), palette)
   }
 }
 

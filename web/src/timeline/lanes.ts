@@ -72,6 +72,13 @@ export function matches(filter: string, text: string): boolean {
   return filter.toLowerCase().split(/\s+/).every((word) => lower.includes(word))
 }
 
+// What a closed rank shows in one row: computation and the communication beside it; without them its streams, or
+// its threads.
+function rankStrip(tracks: Track[]): number[] {
+  const of = (...kinds: string[]) => tracks.filter((track) => kinds.includes(track.kind)).map((track) => track.track).slice(0, 16)
+  return [of('merged_computation', 'pure_communication'), of('device', 'communication'), of('host')].find((some) => some.length) ?? []
+}
+
 interface Member {
   track?: Track
   series?: Series[]
@@ -200,10 +207,8 @@ export function makeLanes(tracks: Track[], series: Series[], options: LaneOption
     let indent = 0
     if (positions.length > 1) {
       const closed = isClosed(rankId, positions.length > manyRanks && position !== positions[0])
-      const busiest = groups.flatMap(([, group]) => (group.section === 'device' || group.section === 'communication' ? group.members : []))
-      const fallback = groups.flatMap(([, group]) => (group.section === 'host' ? group.members : []))
-      const strip = (busiest.length ? busiest : fallback).flatMap((member) => (member.track && member.track.kind !== 'step' && member.track.kind !== 'scope' ? [member.track.track] : []))
-      const lane = add({ ...blank, kind: 'rank', id: rankId, label: rankNames.get(position) ?? '', closed, strip: closed ? strip.slice(0, 16) : [] }, groupPixels)
+      const strip = rankStrip(groups.flatMap(([, group]) => group.members.flatMap((member) => member.track ?? [])))
+      const lane = add({ ...blank, kind: 'rank', id: rankId, label: rankNames.get(position) ?? '', closed, strip: closed ? strip : [] }, groupPixels)
       if (closed) {
         for (const [, group] of groups) for (const member of group.members) if (member.track) ofTrack.set(member.track.track, ofTrack.get(member.track.track) ?? lane)
         continue

@@ -5,7 +5,8 @@ import { api, type SearchHit } from '../api'
 
 const page = 2000
 
-export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: string, shown: (hit: SearchHit) => void, failed: (error: Error) => void) {
+// `go`: to the first hit, when somebody comes with a text from another page.
+export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: string, go: boolean, shown: (hit: SearchHit) => void, failed: (error: Error) => void) {
   const text = ref(first)
   const hits = shallowRef<SearchHit[]>([])
   const total = ref(0)
@@ -14,6 +15,7 @@ export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: str
   const busy = ref(false)
   let abort = new AbortController()
   let timer = 0
+  let wanted = false // to be shown as soon as it is found
 
   async function load(query: { from?: number; to?: number; latest?: number }): Promise<boolean> {
     abort.abort()
@@ -38,7 +40,8 @@ export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: str
     if (hit) shown(hit)
   }
   async function next() {
-    if (!hits.value.length) return
+    if (busy.value || timer) wanted = true
+    if (!hits.value.length || wanted) return
     if (at.value + 1 < hits.value.length) return show(at.value + 1)
     // Behind the last one here: the next page, or the first again.
     const last = hits.value[hits.value.length - 1]
@@ -51,10 +54,11 @@ export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: str
     const first = hits.value[0]
     if (await load(before.value > 0 && first ? { to: first.start, latest: 1 } : { latest: 1 })) show(hits.value.length - 1)
   }
-  // The first hit at or after a time.
-  watch([text, rank], () => {
+  watch([text, rank], (_, before) => {
     clearTimeout(timer)
+    wanted = go && before[0] === undefined
     timer = window.setTimeout(async () => {
+      timer = 0
       at.value = -1
       if (!text.value.trim()) {
         abort.abort()
@@ -62,7 +66,8 @@ export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: str
         total.value = 0
         return
       }
-      await load({})
+      if ((await load({})) && wanted) show(0)
+      wanted = false
     }, 250)
   }, { immediate: true })
   onUnmounted(() => {

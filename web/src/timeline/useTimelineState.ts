@@ -160,16 +160,17 @@ export function useTimelineState() {
     marks.value = [...(marks.value.length > 1 ? [] : marks.value), time]
     remember()
   }
-  const search = useSearch(run, rank, typeof query.q === 'string' ? query.q : '', (hit: SearchHit) => {
+  const search = useSearch(run, rank, typeof query.q === 'string' ? query.q : '', query.to === undefined && query.slice === undefined, (hit: SearchHit) => {
     show(hit)
     void select(hit.slice).then(() => details.value?.place.slice === hit.slice && show(details.value.place))
   }, failed)
   watch([filter, levels, search.text, () => [...hide]], remember)
-  // A step that is chosen in the strip fills the view.
-  watch(step, (number) => {
+  // A step that is chosen in the strip, or that a link to this page names, fills the view.
+  function showStep(number: number | null) {
     const found = stepMarks.value.find((one) => one.step === number)
     if (found) motion.goTo(found.start - (found.end - found.start) * 0.05, found.end + (found.end - found.start) * 0.05)
-  })
+  }
+  watch(step, showStep)
   onUnmounted(() => clearTimeout(timer))
 
   function begin() {
@@ -179,6 +180,9 @@ export function useTimelineState() {
     else motion.show(extent.value.from, extent.value.to)
     if (typeof query.slice === 'string') void select(Number(query.slice), query.to === undefined)
     if (range.value) void loadRange()
+    if (step.value === null || query.to !== undefined || query.slice !== undefined || query.q) return
+    if (stepMarks.value.length) showStep(step.value)
+    else watch(stepMarks, () => showStep(step.value), { once: true })
   }
   return {
     run, info, rank, step, tracks, lanes: computed_, series, length, extent, origin, problem, failed, filter, hide, levels, scopeLevels, states, pinned, marks, range,

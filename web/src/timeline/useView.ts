@@ -5,6 +5,7 @@ import { clampView, zoomed, type View } from './viewport'
 
 const zoomPerSecond = 3.2 // e-folds
 const panPerSecond = 1.1 // widths
+const shortPress = 0.06 // seconds that a key counts at once, however soon it is let go
 const mostUndo = 200
 
 export function useView(length: Ref<number>, changed: () => void) {
@@ -38,22 +39,24 @@ export function useView(length: Ref<number>, changed: () => void) {
     show(view.value.from + widths * span, view.value.to + widths * span)
   }
 
-  function move(now: number) {
-    const seconds = Math.min(0.05, Math.max(0, (now - last) / 1000))
-    last = now
-    const zooming = (held.has('s') ? 1 : 0) - (held.has('w') ? 1 : 0)
-    const panning = (held.has('d') ? 1 : 0) - (held.has('a') ? 1 : 0)
+  function go(seconds: number, keys: Set<string>) {
+    const zooming = (keys.has('s') ? 1 : 0) - (keys.has('w') ? 1 : 0)
+    const panning = (keys.has('d') ? 1 : 0) - (keys.has('a') ? 1 : 0)
     if (zooming) zoom(Math.exp(zooming * zoomPerSecond * seconds), pointer)
     if (panning) pan(panning * panPerSecond * seconds)
+  }
+  function move(now: number) {
+    go(Math.min(0.05, Math.max(0, (now - last) / 1000)), held)
+    last = now
     frame = held.size ? requestAnimationFrame(move) : 0
   }
   function hold(key: string) {
     if (held.has(key)) return
     if (held.size === 0) undo.push(view.value)
     held.add(key)
-    // A short press moves too.
+    go(shortPress, new Set([key]))
     if (!frame) {
-      last = performance.now() - 16
+      last = performance.now()
       frame = requestAnimationFrame(move)
     }
   }

@@ -34,15 +34,26 @@ void ActivityBuffers::keep_ready() {
 
 bool ActivityBuffers::add_slot() {
   if (count() >= most_) return false;
-  void* const memory = ::mmap(nullptr, buffer_bytes_, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  if (memory == MAP_FAILED) return false;
   const auto slot = static_cast<size_t>(std::countr_zero(without_memory_));
+  uint8_t* const memory = memory_for(slots_[slot]);
+  if (memory == nullptr) return false;
   without_memory_ &= ~bit_of(slot);
-  slots_[slot].memory.store(static_cast<uint8_t*>(memory), std::memory_order_relaxed);
+  slots_[slot].memory.store(memory, std::memory_order_relaxed);
   slots_[slot].bytes = buffer_bytes_;
   free_.fetch_or(bit_of(slot), std::memory_order_release);
   return true;
+}
+
+uint8_t* ActivityBuffers::memory_for(Slot& slot) const {
+  if (slot.address != nullptr && slot.bytes == buffer_bytes_) {
+    std::memset(slot.address, 0, slot.bytes);  // touches it
+    return slot.address;
+  }
+  void* const memory = ::mmap(nullptr, buffer_bytes_, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  slot.address = static_cast<uint8_t*>(memory);
+  return slot.address;
 }
 
 std::span<uint8_t> ActivityBuffers::take() {
@@ -81,7 +92,6 @@ std::optional<ActivityBuffers::Filled> ActivityBuffers::next() {
 }
 
 void ActivityBuffers::recycle(const Filled& filled) {
-  std::memset(filled.records.data(), 0, filled.records.size());
   free_.fetch_or(bit_of(filled.slot), std::memory_order_release);
 }
 
@@ -96,7 +106,7 @@ void ActivityBuffers::give_memory_back() {
   const uint64_t free = free_.exchange(0, std::memory_order_acquire);
   for (uint64_t left = free; left != 0; left &= left - 1) {
     Slot& slot = slots_[static_cast<size_t>(std::countr_zero(left))];
-    ::munmap(slot.memory.exchange(nullptr, std::memory_order_relaxed), slot.bytes);
+    ::madvise(slot.memory.exchange(nullptr, std::memory_order_relaxed), slot.bytes, MADV_DONTNEED);
   }
   without_memory_ |= free;
 }

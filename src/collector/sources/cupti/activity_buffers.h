@@ -2,8 +2,8 @@
 //
 // CUPTI asks for a buffer on whichever thread needs one, often the one that launches kernels, so
 // taking and completing are a few atomic operations: no lock, no allocation, no page fault (the
-// memory is touched beforehand). Buffers are handed out zeroed, so that CUPTI need not do that on
-// the launching thread; the writer thread does it after reading, and only as far as was written.
+// memory is touched beforehand). CUPTI is not told that buffers come zeroed, which would spare it
+// the work once for some ten thousand records: it does not say how far it has written.
 //
 // Lives as long as the process: CUPTI may come back with a buffer at any time.
 #ifndef STEPSCOPE_COLLECTOR_SOURCES_CUPTI_ACTIVITY_BUFFERS_H_
@@ -50,7 +50,9 @@ class ActivityBuffers {
 
   // The writer thread's, when CUPTI has left the process: what it still had is free.
   void take_all_back();
-  // After a recording: the memory goes back to the system, except of buffers that CUPTI holds.
+  // After a recording: the memory goes back to the system, except of buffers that CUPTI holds. The
+  // addresses stay ours: a thread that launches may have a last record under way to one that CUPTI
+  // has given back.
   void give_memory_back();
 
   uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
@@ -60,12 +62,14 @@ class ActivityBuffers {
  private:
   struct Slot {
     std::atomic<uint8_t*> memory = nullptr;
+    uint8_t* address = nullptr;  // also while it has no memory
     size_t bytes = 0;
     size_t valid_bytes = 0;
     uint64_t order = 0;
   };
 
   bool add_slot();
+  uint8_t* memory_for(Slot& slot) const;
 
   // Bit n stands for slot n. A slot in neither is CUPTI's, or the writer's while it reads it.
   std::atomic<uint64_t> free_ = 0;

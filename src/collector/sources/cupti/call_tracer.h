@@ -4,10 +4,11 @@
 // more than the kernels' records do; a callback and 32 bytes in the thread's ring cost a fraction
 // of that (docs/performance.md).
 //
-// CUPTI has one subscriber in a process, and ours stays it for as long as the process lives. A
-// CUPTI that goes idle and comes back while threads launch crashes in a thread of its own (13.0,
-// with and without callbacks); with a subscriber that stays it did not. The price: a torch.profiler
-// that is first used after us records no GPU, and says so.
+// CUPTI has one subscriber in a process, and ours stays it for as long as the process lives: behind
+// one that left, torch.profiler failed with an assertion of its own. The price: a torch.profiler
+// that is first used after us records no GPU, and says so. What it does not help against: a CUPTI
+// 13.0 that is switched off and on while several threads launch may crash in a thread of its own
+// (docs/performance.md).
 #ifndef STEPSCOPE_COLLECTOR_SOURCES_CUPTI_CALL_TRACER_H_
 #define STEPSCOPE_COLLECTOR_SOURCES_CUPTI_CALL_TRACER_H_
 
@@ -25,9 +26,10 @@ void stop_call_tracing(const CuptiLibrary& library);
 // Takes CUPTI out of the process, so that launches cost again what they cost before it came: while
 // it is there they cost more, whatever is switched off. Everything of ours has to be off and
 // flushed. As the vendor advises it happens at the end of a call of the driver, a call of this
-// thread's own; with threads that go on launching meanwhile the process has crashed all the same
-// (CUPTI 13.0). False when another profiler is subscribed, which would lose its place, or when
-// CUPTI cannot do it. A later recording brings CUPTI back by itself.
+// thread's own; with threads that go on launching meanwhile the process crashes all the same, also
+// where those are held at the beginning or the end of their calls (CUPTI 13.0). False when another
+// profiler is subscribed, which would lose its place, or when CUPTI cannot do it. A later recording
+// brings CUPTI back by itself.
 bool detach(const CuptiLibrary& library);
 
 }  // namespace stepscope::cupti

@@ -46,7 +46,6 @@ inline constexpr uint32_t kThreadObject = 2;
 enum Attribute : uint32_t {
   kAttributeDeviceBufferBytes = 0,
   kAttributeDeviceBuffersReady = 6,
-  kAttributeBuffersAreZeroed = 5,
   kAttributeBufferPerThread = 9,
 };
 

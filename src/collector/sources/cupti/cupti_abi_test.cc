@@ -171,7 +171,6 @@ static_assert(kCallExit == CUPTI_API_EXIT);
 static_assert(kMarkerStart == CUPTI_ACTIVITY_FLAG_MARKER_START);
 static_assert(kMarkerEnd == CUPTI_ACTIVITY_FLAG_MARKER_END);
 static_assert(kThreadObject == CUPTI_ACTIVITY_OBJECT_THREAD);
-static_assert(kAttributeBuffersAreZeroed == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER);
 static_assert(kMultipleSubscribers == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
 #if CUPTI_API_VERSION >= 26
 static_assert(kAttributeBufferPerThread == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER);

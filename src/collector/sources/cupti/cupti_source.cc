@@ -168,7 +168,6 @@ Status CuptiSource::start() {
     library_->get_thread_id_type(&thread_ids_before_);
     library_->set_thread_id_type(kThreadIdsOfTheSystem);
   }
-  set_attribute(kAttributeBuffersAreZeroed, 1);
   set_attribute(kAttributeBufferPerThread, options_.buffer_per_thread ? 1 : 0);
   const ReturnCode code =
       library_->register_callbacks(stepscope_cupti_request, stepscope_cupti_complete);
@@ -241,7 +240,9 @@ void CuptiSource::stop() {
   if (tracing_calls_) stop_call_tracing(*library_);
   // What was launched while recording belongs to it, also when it ends behind it.
   a_device_hangs_ = options_.tier >= Tier::kKernels && !wait_for_devices(options_.wait_at_stop_ms);
-  library_->flush_all(kFlushForced);
+  // Forced, CUPTI hands out records that it is not done with: only where some may never be.
+  const bool calls_are_records = options_.tier >= Tier::kFull && !tracing_calls_;
+  library_->flush_all(a_device_hangs_ || calls_are_records ? kFlushForced : 0);
   restore_attributes();
   callbacks().bell.store(nullptr, std::memory_order_release);
   stopped_.store(true, std::memory_order_release);

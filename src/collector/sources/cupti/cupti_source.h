@@ -1,7 +1,7 @@
 // CuptiSource: what NVIDIA GPUs do, from CUPTI's activity records.
 //
 // The launching thread pays for what CUPTI itself does there and for nothing of ours: buffers are
-// ready and zeroed, API ids that nobody wants are switched off inside CUPTI, and records are read
+// ready, API ids that nobody wants are switched off inside CUPTI, and records are read
 // on the writer thread. One recording at a time can have it, because CUPTI knows one client.
 #ifndef STEPSCOPE_COLLECTOR_SOURCES_CUPTI_CUPTI_SOURCE_H_
 #define STEPSCOPE_COLLECTOR_SOURCES_CUPTI_CUPTI_SOURCE_H_

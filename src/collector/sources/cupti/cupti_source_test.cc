@@ -293,7 +293,6 @@ TEST_F(CuptiSourceTest, WhatWasChangedIsUndoneWhenCuptiIsTaken) {
   const Status started = source.start();
   ASSERT_FALSE(started.ok());
   EXPECT_NE(started.error().message().find("other profiler"), std::string::npos);
-  EXPECT_EQ(FAKE(fake_cupti_attribute)(kAttributeBuffersAreZeroed), 0);
   EXPECT_EQ(FAKE(fake_cupti_attribute)(kAttributeBufferPerThread), 0);
 }
 
@@ -323,10 +322,9 @@ TEST_F(CuptiSourceTest, ATierSwitchesItsKindsOnAndStopSwitchesAllOff) {
     EXPECT_EQ(on(kMemcpy), tier >= 2);
     EXPECT_FALSE(on(kRuntimeApi)) << "calls come by callbacks";
     EXPECT_EQ(FAKE(fake_cupti_has_subscriber)(), 1);
-    EXPECT_EQ(FAKE(fake_cupti_attribute)(kAttributeBuffersAreZeroed), 1);
+    EXPECT_EQ(FAKE(fake_cupti_attribute)(kAttributeBufferPerThread), 1);
     stop();
     EXPECT_EQ(FAKE(fake_cupti_enabled_kinds)(), 0u);
-    EXPECT_EQ(FAKE(fake_cupti_attribute)(kAttributeBuffersAreZeroed), 0);
     EXPECT_EQ(FAKE(fake_cupti_attribute)(kAttributeBufferPerThread), 0);
     EXPECT_EQ(FAKE(fake_cupti_buffers_outstanding)(), 0u);
   }

@@ -1,5 +1,6 @@
 #include "collector/sources/system/nvml_sampler.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -19,7 +20,22 @@ namespace {
 
 // NVML's own figures change no faster, and asking for them costs the driver's lock.
 constexpr int64_t kShortestIntervalMs = 100;
+constexpr std::chrono::milliseconds kAskCudaEvery(50);
 constexpr size_t kMostValues = 1 << 16;  // waiting for the writer: far more than it ever leaves
+
+// Whether NVML may be started. While one thread was inside of cuInit, with CUPTI loaded into it,
+// NVML's start on another left a lock of the driver taken, and the program's next cuInit waited for
+// ever (driver 580.159). A recording from outside begins right there. So where the driver is in the
+// process NVML waits until it says that it is ready; a program that never uses it has no figures.
+bool driver_is_ready() {
+  void* const driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  if (driver == nullptr) return true;
+  const auto count = reinterpret_cast<int (*)(int*)>(::dlsym(driver, "cuDeviceGetCount"));
+  int devices = 0;
+  const bool ready = count == nullptr || count(&devices) == 0;
+  ::dlclose(driver);
+  return ready;
+}
 
 }  // namespace
 
@@ -45,9 +61,18 @@ struct NvmlSampler::Shared {
     }
   }
 
+  // False when it is to end meanwhile.
+  bool wait_for_driver() {
+    while (!driver_is_ready()) {
+      std::unique_lock lock(mutex);
+      if (changed.wait_for(lock, kAskCudaEvery, [this] { return stopping; })) return false;
+    }
+    return true;
+  }
+
   void run() {
     ::pthread_setname_np(::pthread_self(), "stepscope-nvml");
-    if (library.init() == 0) {
+    if (wait_for_driver() && library.init() == 0) {
       const auto devices = library.devices(all_devices ? nullptr : visible.c_str());
       auto next = std::chrono::steady_clock::now();
       while (!devices.empty()) {

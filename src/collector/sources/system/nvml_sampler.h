@@ -3,7 +3,8 @@
 //
 // Of its own, because a GPU that has fallen off its bus can hold a call of NVML up for ever: the
 // thread is then left behind, and neither the other samples nor the program's end wait for it.
-// Where there is no NVML there is nothing.
+// Where there is no NVML there is nothing. Where the process has CUDA's driver loaded it begins
+// when that has been initialised.
 #ifndef STEPSCOPE_COLLECTOR_SOURCES_SYSTEM_NVML_SAMPLER_H_
 #define STEPSCOPE_COLLECTOR_SOURCES_SYSTEM_NVML_SAMPLER_H_
 

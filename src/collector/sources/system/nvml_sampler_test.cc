@@ -1,6 +1,7 @@
 // GPUs' figures from a stand-in for NVIDIA's management library.
 #include "collector/sources/system/nvml_sampler.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -20,10 +21,7 @@ namespace {
 class NvmlSamplerTest : public ::testing::Test {
  protected:
   NvmlSamplerTest() {
-    const char* const build = std::getenv("STEPSCOPE_BINARY_DIR");
-    const std::string library =
-        std::string(build == nullptr ? "build" : build) + "/tests/libstepscope_fake_nvml.so";
-    ::setenv("STEPSCOPE_NVML", library.c_str(), 1);
+    ::setenv("STEPSCOPE_NVML", built("libstepscope_fake_nvml.so").c_str(), 1);
     ::setenv("FAKE_NVML_LOG", folder_.path("calls").c_str(), 1);
     for (const char* const name : {"FAKE_NVML_FAIL", "FAKE_NVML_WAIT", "CUDA_VISIBLE_DEVICES"})
       ::unsetenv(name);
@@ -33,6 +31,10 @@ class NvmlSamplerTest : public ::testing::Test {
     ::unsetenv("CUDA_VISIBLE_DEVICES");
   }
 
+  static std::string built(const std::string& library) {
+    const char* const build = std::getenv("STEPSCOPE_BINARY_DIR");
+    return std::string(build == nullptr ? "build" : build) + "/tests/" + library;
+  }
   // Samples until there is a whole one, and returns the last values.
   static std::map<std::string, double> sampled(int64_t interval_ms = 1000) {
     NvmlSampler sampler;
@@ -129,6 +131,29 @@ TEST_F(NvmlSamplerTest, AGpuThatHangsIsLeftBehind) {
   EXPECT_TRUE(sampler.take().size() < 16);
   sampler.stop(10'000);  // for its end: the next test has the library for itself
   EXPECT_EQ(calls(), "init\nshutdown\n");
+}
+
+TEST_F(NvmlSamplerTest, WaitsForCudaThatIsLoadedAndNotInitialised) {
+  void* const cuda = ::dlopen(built("libstepscope_fake_cuda.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(cuda, nullptr) << ::dlerror();
+  {
+    NvmlSampler ends_before;
+    ends_before.start(100);
+    ::usleep(100'000);
+  }
+  EXPECT_EQ(calls(), "");
+  NvmlSampler sampler;
+  sampler.start(100);
+  reinterpret_cast<void (*)()>(::dlsym(cuda, "fake_cuda_initialise"))();
+  bool any = false;
+  for (int tries = 0; tries < 300 && !any; ++tries) {
+    ::usleep(10'000);
+    any = !sampler.take().empty();
+  }
+  sampler.stop();
+  EXPECT_TRUE(any);
+  EXPECT_EQ(calls(), "init\nshutdown\n");
+  ::dlclose(cuda);
 }
 
 TEST_F(NvmlSamplerTest, TheSystemSourceHandsThemOver) {

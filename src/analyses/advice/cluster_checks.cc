@@ -1,0 +1,176 @@
+// Ranks and stages of a job beside each other: the rules of MindInsight's cluster helper.
+#include <algorithm>
+#include <map>
+
+#include "analyses/advice/checks.h"
+#include "analyses/advice/wording.h"
+
+namespace stepscope {
+namespace {
+
+double mean_of(const Facts& facts, double RankFacts::* field) {
+  double sum = 0;
+  double count = 0;
+  for (const RankFacts& rank : facts.ranks) {
+    if (std::isnan(rank.*field)) continue;
+    sum += rank.*field;
+    ++count;
+  }
+  return count > 1 ? sum / count : std::nan("");
+}
+
+struct StageSum {
+  int64_t compute_ns = 0;
+  int64_t communication_ns = 0;
+  int64_t receive_ns = 0;
+  double flops = 0;
+  double ranks = 0;
+  int64_t first_rank = 0;
+};
+
+// Empty unless the job is a pipeline.
+std::map<int64_t, StageSum> stages_of(const Facts& facts) {
+  std::map<int64_t, StageSum> stages;
+  for (const RankFacts& rank : facts.ranks) {
+    if (rank.stage == kNull || rank.steps == 0) continue;
+    StageSum& stage = stages[rank.stage];
+    if (stage.ranks == 0) stage.first_rank = rank.rank;
+    stage.compute_ns += rank.compute_ns;
+    stage.communication_ns += rank.exposed_communication_ns;
+    stage.receive_ns += rank.receive_ns;
+    stage.flops += rank.flops_per_step;  // NaN stays: then nothing is said
+    ++stage.ranks;
+  }
+  return stages;
+}
+
+double share_of_work(int64_t part_ns, const StageSum& stage) {
+  const int64_t whole = stage.compute_ns + stage.communication_ns;
+  return whole > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole) : 0;
+}
+
+}  // namespace
+
+std::optional<Finding> check_slow_device(const Facts& facts, const Rule& rule) {
+  const double mean = mean_of(facts, &RankFacts::computing_rate);
+  const RankFacts* worst = nullptr;
+  for (const RankFacts& rank : facts.ranks) {
+    if (!(rank.computing_rate < (1 - rule.limit) * mean)) continue;
+    if (worst == nullptr || rank.computing_rate < worst->computing_rate) worst = &rank;
+  }
+  if (worst == nullptr) return std::nullopt;
+  const double share = 1 - worst->computing_rate / mean;
+  Finding finding;
+  finding.confidence = Confidence::kDerived;
+  finding.title = "Rank " + std::to_string(worst->rank) + "'s device computes " +
+                  words_for_share(share) + " slower than the average";
+  finding.detail = "It does " + words_for_number(worst->computing_rate / 1e12) +
+                   " TFLOP a second of computing time, the average is " +
+                   words_for_number(mean / 1e12) + ".";
+  finding.evidence = {{"rank", Unit::kNone, static_cast<double>(worst->rank)},
+                      {"below_mean", Unit::kShare, share}};
+  finding.places = {{worst->rank}};
+  return finding;
+}
+
+std::optional<Finding> check_uneven_interval(const Facts& facts, const Rule& rule) {
+  double sum = 0;
+  double count = 0;
+  const RankFacts* worst = nullptr;
+  for (const RankFacts& rank : facts.ranks) {
+    if (rank.interval_ns == kNull) continue;
+    sum += static_cast<double>(rank.interval_ns);
+    ++count;
+    if (worst == nullptr || rank.interval_ns > worst->interval_ns) worst = &rank;
+  }
+  if (count < 2 || sum <= 0) return std::nullopt;
+  const double mean = sum / count;
+  const double above = static_cast<double>(worst->interval_ns) - mean;
+  // MindInsight compares with the mean alone; a long interval of a short one is nothing to act on.
+  constexpr double kMatters = 0.02;
+  if (above / mean <= rule.limit || facts.share(static_cast<int64_t>(above)) <= kMatters)
+    return std::nullopt;
+  Finding finding;
+  finding.gain_ns = static_cast<int64_t>(above);
+  finding.confidence = Confidence::kDerived;
+  finding.title = "Rank " + std::to_string(worst->rank) + " begins its steps " +
+                  words_for_time(finding.gain_ns) + " later than the average";
+  finding.detail = "From the end of a step to the first operator of the next it needs " +
+                   words_for_time(worst->interval_ns) + ".";
+  finding.evidence = {{"rank", Unit::kNone, static_cast<double>(worst->rank)},
+                      {"interval", Unit::kNanoseconds, static_cast<double>(worst->interval_ns)},
+                      {"mean", Unit::kNanoseconds, mean}};
+  finding.places = {{worst->rank}};
+  return finding;
+}
+
+std::optional<Finding> check_pipeline_receive(const Facts& facts, const Rule& rule) {
+  StageSum all;
+  for (const RankFacts& rank : facts.ranks) {
+    if (rank.steps == 0) continue;
+    all.compute_ns += rank.compute_ns;
+    all.communication_ns += rank.exposed_communication_ns;
+    all.receive_ns += rank.receive_ns;
+    ++all.ranks;
+  }
+  const double share = share_of_work(all.receive_ns, all);
+  if (share <= rule.limit) return std::nullopt;
+  Finding finding;
+  finding.confidence = Confidence::kDerived;
+  finding.gain_ns = all.receive_ns / static_cast<int64_t>(all.ranks);
+  finding.title =
+      "Stages wait " + words_for_time(finding.gain_ns) + " a step for the ones before them";
+  finding.detail = "Receiving takes " + words_for_share(share) +
+                   " of computing and communication together, over all ranks.";
+  finding.evidence = {{"receive", Unit::kNanoseconds, static_cast<double>(finding.gain_ns)},
+                      {"share", Unit::kShare, share}};
+  const RankFacts* rank = worst_rank(facts, &RankFacts::receive_ns);
+  if (rank != nullptr) finding.places = {{rank->rank}};
+  return finding;
+}
+
+std::optional<Finding> check_stage_communication(const Facts& facts, const Rule& rule) {
+  const auto stages = stages_of(facts);
+  if (stages.size() < 2) return std::nullopt;
+  const auto share = [](const StageSum& stage) {
+    return share_of_work(stage.communication_ns - stage.receive_ns, stage);
+  };
+  const auto worst = std::max_element(
+      stages.begin(), stages.end(),
+      [&](const auto& a, const auto& b) { return share(a.second) < share(b.second); });
+  if (share(worst->second) <= rule.limit) return std::nullopt;
+  Finding finding;
+  finding.confidence = Confidence::kDerived;
+  finding.title = "Collectives inside stage " + std::to_string(worst->first) + " take " +
+                  words_for_share(share(worst->second)) + " of its work";
+  finding.detail = "Communication that nothing hides, receiving from other stages not counted.";
+  finding.evidence = {{"stage", Unit::kNone, static_cast<double>(worst->first)},
+                      {"share", Unit::kShare, share(worst->second)}};
+  finding.places = {{worst->second.first_rank}};
+  return finding;
+}
+
+std::optional<Finding> check_stage_balance(const Facts& facts, const Rule& rule) {
+  const auto stages = stages_of(facts);
+  if (stages.size() < 2) return std::nullopt;
+  double mean = 0;
+  const auto per_rank = [](const StageSum& stage) { return stage.flops / stage.ranks; };
+  for (const auto& [number, stage] : stages)
+    mean += per_rank(stage) / static_cast<double>(stages.size());
+  const auto most = std::max_element(
+      stages.begin(), stages.end(),
+      [&](const auto& a, const auto& b) { return per_rank(a.second) < per_rank(b.second); });
+  const double above = per_rank(most->second) / mean - 1;
+  if (!(above > rule.limit)) return std::nullopt;
+  Finding finding;
+  finding.confidence = Confidence::kDerived;
+  finding.title = "Stage " + std::to_string(most->first) + " has " + words_for_share(above) +
+                  " more arithmetic than the average stage";
+  finding.detail = "The others wait for it in every micro batch.";
+  finding.evidence = {{"stage", Unit::kNone, static_cast<double>(most->first)},
+                      {"above_mean", Unit::kShare, above}};
+  finding.places = {{most->second.first_rank}};
+  return finding;
+}
+
+}  // namespace stepscope

@@ -1,0 +1,105 @@
+// What RunAnalyses keeps, and what its parts share: run_analyses.cc, run_step_analyses.cc and
+// run_resource_analyses.cc only.
+#ifndef STEPSCOPE_ANALYSES_RUN_RESULTS_H_
+#define STEPSCOPE_ANALYSES_RUN_RESULTS_H_
+
+#include <iterator>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyses/advice/facts.h"
+#include "analyses/run_analyses.h"
+#include "base/parallel.h"
+
+namespace stepscope {
+
+// A result that is computed when it is first needed.
+template <class T>
+class Once {
+ public:
+  template <class Compute>
+  const T& get(Compute&& compute) {
+    std::call_once(flag_, [&] { value_ = compute(); });
+    return value_;
+  }
+
+ private:
+  std::once_flag flag_;
+  T value_;
+};
+
+// Steps of all ranks in one list, and where each rank's begin.
+struct RunSteps {
+  std::vector<StepRow> rows;
+  std::vector<size_t> first;  // by position of the rank, and the end
+};
+
+// Rows of all ranks, each made on its own, in the order of the ranks.
+template <class Row, class Compute>
+std::vector<Row> rows_of_ranks(size_t ranks, unsigned threads, Compute&& compute) {
+  std::vector<std::vector<Row>> parts(ranks);
+  parallel_for(ranks, threads, [&](size_t rank) { parts[rank] = compute(rank); });
+  std::vector<Row> rows;
+  for (std::vector<Row>& part : parts)
+    rows.insert(rows.end(), std::make_move_iterator(part.begin()),
+                std::make_move_iterator(part.end()));
+  return rows;
+}
+
+// A reason of one rank.
+inline std::string of_rank(const RankId& rank, std::string_view why) {
+  return "rank " + std::to_string(rank.rank) +
+         (rank.window == 0 ? "" : " window " + std::to_string(rank.window)) + ": " +
+         std::string(why);
+}
+
+struct RunAnalyses::Results {
+  Once<std::vector<std::vector<DeviceIntervals>>> device_intervals;
+  Once<std::vector<DeviceTimeRow>> device_time;
+  Once<RunSteps> steps;
+  Once<std::vector<StepTimeRow>> step_times;
+  Once<RankStepTrace> step_trace;
+  Once<std::vector<StepBudgetRow>> step_budget;
+  Once<std::vector<StepCategoryRow>> step_categories;
+  Once<std::vector<std::vector<OverlapLanes>>> overlap_lanes;
+  Once<std::vector<OverlapRow>> overlap;
+  Once<std::vector<IdleRow>> idle;
+  Once<CriticalPaths> critical_paths;
+  Once<RunCpuSeries> cpu_series;
+  Once<std::vector<CpuRow>> cpu;
+  Once<std::vector<CpuSampleRow>> cpu_samples;
+  Once<std::vector<MemoryScan>> memory_scans;
+  Once<MemoryResult> memory;
+  Once<std::vector<MemoryPoint>> memory_curve;
+  Once<std::vector<MemoryOperatorRow>> memory_operators;
+  Once<PipelineResult> pipeline;
+  std::once_flag operators_walked;
+  OperatorResults operators;
+  FlopResults flops;
+  Once<KernelResults> kernels;
+  Once<Communication> communication;
+  Once<std::vector<RankComparisonRow>> rank_comparison;
+  Once<std::vector<TimelineLane>> timeline;
+  Once<Facts> facts;
+  Once<std::vector<FindingRow>> findings;
+
+  std::mutex reasons_mutex;
+  std::vector<Reason> reasons;
+
+  void add_reason(std::string_view table, std::string why) {
+    const std::scoped_lock lock(reasons_mutex);
+    reasons.push_back({std::string(table), std::move(why)});
+  }
+  void add_reasons(std::vector<Reason> more) {
+    const std::scoped_lock lock(reasons_mutex);
+    reasons.insert(reasons.end(), std::make_move_iterator(more.begin()),
+                   std::make_move_iterator(more.end()));
+  }
+};
+
+}  // namespace stepscope
+
+#endif  // STEPSCOPE_ANALYSES_RUN_RESULTS_H_

@@ -1,0 +1,203 @@
+// The part of RunAnalyses about steps and what devices do in them.
+#include <utility>
+
+#include "analyses/run_results.h"
+#include "analyses/steps/steps.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::string_view kNoWork =
+    "there are no operators and no device work: record with activities that include the CPU or the "
+    "device";
+
+}  // namespace
+
+const std::vector<std::vector<DeviceIntervals>>& RunAnalyses::device_intervals() {
+  return results_->device_intervals.get([&] {
+    std::vector<std::vector<DeviceIntervals>> all(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads,
+                 [&](size_t rank) { all[rank] = stepscope::device_intervals(*store_, rank); });
+    return all;
+  });
+}
+
+const std::vector<DeviceTimeRow>& RunAnalyses::device_time() {
+  return results_->device_time.get([&] {
+    std::vector<DeviceTimeRow> rows;
+    const auto& intervals = device_intervals();
+    for (const RankId& rank : ranks_) {
+      for (const DeviceIntervals& device : intervals[rank.position])
+        rows.push_back(stepscope::device_time(rank, device));
+    }
+    return rows;
+  });
+}
+
+const std::vector<StepRow>& RunAnalyses::steps() {
+  return results_->steps
+      .get([&] {
+        std::vector<RankSteps> ranks(ranks_.size());
+        parallel_for(ranks_.size(), options_.threads,
+                     [&](size_t rank) { ranks[rank] = rank_steps(*store_, ranks_[rank]); });
+        RunSteps all;
+        for (const RankId& rank : ranks_) {
+          const RankSteps& steps = ranks[rank.position];
+          all.first.push_back(all.rows.size());
+          all.rows.insert(all.rows.end(), steps.rows.begin(), steps.rows.end());
+          if (!steps.why.empty()) results_->add_reason("steps", of_rank(rank, steps.why));
+        }
+        all.first.push_back(all.rows.size());
+        return all;
+      })
+      .rows;
+}
+
+std::span<const StepRow> RunAnalyses::steps(size_t rank_position) {
+  const std::span<const StepRow> all = steps();
+  const RunSteps& steps = results_->steps.get([] { return RunSteps(); });
+  const size_t first = steps.first[rank_position];
+  return all.subspan(first, steps.first[rank_position + 1] - first);
+}
+
+const std::vector<std::vector<OverlapLanes>>& RunAnalyses::overlap_lanes() {
+  return results_->overlap_lanes.get([&] {
+    const auto& intervals = device_intervals();
+    std::vector<std::vector<OverlapLanes>> all(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads, [&](size_t rank) {
+      for (const DeviceIntervals& device : intervals[rank])
+        all[rank].push_back(stepscope::overlap_lanes(device));
+    });
+    return all;
+  });
+}
+
+const std::vector<OverlapRow>& RunAnalyses::overlap() {
+  return results_->overlap.get([&] {
+    std::vector<OverlapRow> rows;
+    const auto& lanes = overlap_lanes();
+    for (const RankId& rank : ranks_) {
+      for (const OverlapLanes& device : lanes[rank.position]) add_overlap_rows(rank, device, rows);
+      if (lanes[rank.position].empty()) results_->add_reason("overlap", of_rank(rank, kNoWork));
+    }
+    return rows;
+  });
+}
+
+const std::vector<IdleRow>& RunAnalyses::idle() {
+  return results_->idle.get([&] {
+    const auto& lanes = overlap_lanes();
+    return rows_of_ranks<IdleRow>(ranks_.size(), options_.threads, [&](size_t rank) {
+      if (store_->rows(Table::kKernels, rank) == 0) {
+        results_->add_reason("idle", of_rank(ranks_[rank],
+                                             "no device work: record with activities that include "
+                                             "the device"));
+        return std::vector<IdleRow>();
+      }
+      return idle_rows(*store_, ranks_[rank], lanes[rank]);
+    });
+  });
+}
+
+const RunAnalyses::CriticalPaths& RunAnalyses::critical_paths() {
+  return results_->critical_paths.get([&] {
+    steps();
+    std::vector<CriticalPaths> ranks(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads, [&](size_t rank) {
+      const StepRow* step = middle_step(steps(rank));
+      if (step == nullptr) {
+        results_->add_reason("critical_path",
+                             of_rank(ranks_[rank], "no steps are known; see steps"));
+        return;
+      }
+      const CriticalPath path(*store_, ranks_[rank], *step);
+      ranks[rank].rows.push_back(path.summary());
+      ranks[rank].segments = path.segments();
+    });
+    CriticalPaths all;
+    for (const CriticalPaths& rank : ranks) {
+      all.rows.insert(all.rows.end(), rank.rows.begin(), rank.rows.end());
+      all.segments.insert(all.segments.end(), rank.segments.begin(), rank.segments.end());
+    }
+    return all;
+  });
+}
+
+const std::vector<CriticalPathRow>& RunAnalyses::critical_path() { return critical_paths().rows; }
+
+const std::vector<PathSegment>& RunAnalyses::critical_path_segments() {
+  return critical_paths().segments;
+}
+
+const std::vector<StepTimeRow>& RunAnalyses::step_times() {
+  return results_->step_times.get([&] {
+    const auto& lanes = overlap_lanes();
+    steps();
+    return rows_of_ranks<StepTimeRow>(ranks_.size(), options_.threads, [&](size_t rank) {
+      if (lanes[rank].empty()) results_->add_reason("step_times", of_rank(ranks_[rank], kNoWork));
+      return stepscope::step_times(*store_, ranks_[rank], lanes[rank], steps(rank));
+    });
+  });
+}
+
+const std::vector<StepBudgetRow>& RunAnalyses::step_budget() {
+  return results_->step_budget.get([&] {
+    const auto& intervals = device_intervals();
+    steps();
+    return rows_of_ranks<StepBudgetRow>(ranks_.size(), options_.threads, [&](size_t rank) {
+      std::vector<StepBudgetRow> rows;
+      const HostActivity host = host_activity(*store_, rank);
+      for (const DeviceIntervals& device : intervals[rank]) {
+        auto of_device = stepscope::step_budget(ranks_[rank], device, host, steps(rank));
+        rows.insert(rows.end(), of_device.begin(), of_device.end());
+      }
+      if (intervals[rank].empty())
+        results_->add_reason("step_budget", of_rank(ranks_[rank], kNoWork));
+      return rows;
+    });
+  });
+}
+
+const std::vector<StepCategoryRow>& RunAnalyses::step_categories() {
+  return results_->step_categories.get([&] {
+    steps();
+    return rows_of_ranks<StepCategoryRow>(ranks_.size(), options_.threads, [&](size_t rank) {
+      auto rows = stepscope::step_categories(*store_, ranks_[rank], steps(rank));
+      if (rows.empty()) results_->add_reason("step_categories", of_rank(ranks_[rank], kNoWork));
+      return rows;
+    });
+  });
+}
+
+const RankStepTrace& RunAnalyses::step_trace_results() {
+  return results_->step_trace.get([&] {
+    steps();
+    const StepTraceOptions options{options_.fp_start, options_.bp_end};
+    std::vector<RankStepTrace> ranks(ranks_.size());
+    parallel_for(ranks_.size(), options_.threads, [&](size_t rank) {
+      ranks[rank] = rank_step_trace(*store_, ranks_[rank], steps(rank), options);
+    });
+    RankStepTrace all;
+    for (const RankId& rank : ranks_) {
+      const RankStepTrace& trace = ranks[rank.position];
+      all.rows.insert(all.rows.end(), trace.rows.begin(), trace.rows.end());
+      all.reduces.insert(all.reduces.end(), trace.reduces.begin(), trace.reduces.end());
+      if (!trace.why.empty()) results_->add_reason("step_trace", of_rank(rank, trace.why));
+      if (trace.reduces.empty()) {
+        results_->add_reason("step_reduces",
+                             of_rank(rank,
+                                     "no collectives in the steps: one rank alone, or "
+                                     "record with communication"));
+      }
+    }
+    return all;
+  });
+}
+
+const std::vector<StepTraceRow>& RunAnalyses::step_trace() { return step_trace_results().rows; }
+
+const std::vector<StepReduceRow>& RunAnalyses::step_reduces() {
+  return step_trace_results().reduces;
+}
+
+}  // namespace stepscope

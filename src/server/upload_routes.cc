@@ -1,0 +1,143 @@
+// POST runs?name=FILE   the body is a trace: it becomes a file of the served folder, and a run
+//
+// The body is written as it comes, under a name that nothing looks at, and gets its own name when
+// it is complete and an importer knows it. A name that is taken gets a number; nothing is ever
+// overwritten, and nothing is written outside of the folder.
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/json_text.h"
+#include "base/utf8.h"
+#include "importers/discover.h"
+#include "server/access.h"
+#include "server/http_reply.h"
+#include "server/routes.h"
+
+namespace stepscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kLongestName = 200;
+constexpr int kMostNumbers = 10'000;  // of files with one name
+
+Status check_name(const std::string& name) {
+  const auto bad = [&](std::string why) {
+    return Error{ErrorCode::kBadInput, "cannot take the file",
+                 repair_utf8(name.substr(0, kLongestName)), std::move(why),
+                 "?name= is the plain name of the file"};
+  };
+  if (name.empty() || name.size() > kLongestName)
+    return bad("its name must have 1 to " + std::to_string(kLongestName) + " bytes");
+  if (name.front() == '.' || name.front() == ' ' || name.back() == ' ' || name.back() == '.')
+    return bad("its name begins or ends with a dot or a space");
+  for (const char c : name) {
+    if (static_cast<unsigned char>(c) < 32 || c == 127 || c == '/' || c == '\\')
+      return bad("its name has a slash or a control character");
+  }
+  if (!is_utf8(name)) return bad("its name is no UTF-8");
+  if (is_own_store(name)) return bad("stores are made here, from what was recorded");
+  return {};
+}
+
+Status check_space(const std::string& folder, uint64_t bytes) {
+  struct statvfs about{};
+  if (statvfs(folder.c_str(), &about) != 0) return {};
+  const uint64_t free = static_cast<uint64_t>(about.f_bavail) * about.f_frsize;
+  if (bytes <= free) return {};
+  return Error{
+      ErrorCode::kNoSpace, "cannot take the file", folder,
+      "it has " + std::to_string(bytes) + " bytes, and " + std::to_string(free) + " are free there",
+      "free some space"};
+}
+
+// "trace-2.json.gz" of "trace.json.gz".
+std::string numbered(const std::string& name, int number) {
+  if (number == 1) return name;
+  const size_t dot = name.find('.');
+  const std::string end = dot == std::string::npos ? "" : name.substr(dot);
+  return name.substr(0, name.size() - end.size()) + "-" + std::to_string(number) + end;
+}
+
+// Gives a complete file its name, in the same folder; the name it got.
+Result<std::string> put_in_place(const std::string& hidden, const std::string& folder,
+                                 const std::string& name) {
+  for (int number = 1; number <= kMostNumbers; ++number) {
+    const std::string path = folder + "/" + numbered(name, number);
+    if (link(hidden.c_str(), path.c_str()) == 0) return path;
+    if (errno != EEXIST) return system_error("cannot take the file", path, errno);
+  }
+  return Error{ErrorCode::kLimit, "cannot take the file", name, "too many have this name", ""};
+}
+
+// Removes a file when it goes, whatever happened.
+struct Removal {
+  std::string path;
+  ~Removal() { unlink(path.c_str()); }
+};
+
+Result<std::string> receive(const UploadOptions& options, const httplib::Request& request,
+                            const httplib::ContentReader& content) {
+  const std::string name = request.get_param_value("name");
+  if (auto status = check_name(name); !status) return std::move(status.error());
+  std::error_code problem;
+  const std::string folder = fs::canonical(options.base, problem).string();
+  if (problem || !fs::is_directory(folder, problem))
+    return Error{ErrorCode::kUnsupported, "cannot take the file", options.base,
+                 "one run is served, not a folder", "serve a folder to add to it"};
+  const uint64_t length = request.get_header_value<uint64_t>("Content-Length");
+  const Error too_large{ErrorCode::kLimit, "cannot take the file", name,
+                        "it is larger than " + std::to_string(options.largest_bytes) + " bytes",
+                        "put it into the folder by other means: it is imported there too"};
+  if (length > options.largest_bytes) return too_large;
+  if (auto status = check_space(folder, length); !status) return std::move(status.error());
+  const auto random = make_token();
+  if (!random) return random.error();
+  const std::string hidden = folder + "/.upload-" + *random + std::string(kStoreSuffix);
+  auto file = OutputFile::create(hidden);
+  if (!file) return std::move(file.error());
+  Status written;
+  const bool complete = content([&](const char* data, size_t bytes) {
+    if (file->position() + bytes > options.largest_bytes)
+      written = too_large;
+    else
+      written = file->append(std::string_view(data, bytes));
+    return written.ok();
+  });
+  if (!written) return std::move(written.error());
+  if (!complete || (request.has_header("Content-Length") && file->position() != length))
+    return Error{ErrorCode::kCancelled, "the file was not sent completely", name, "", ""};
+  if (file->position() == 0)
+    return Error{ErrorCode::kBadInput, "cannot take the file", name, "it is empty", ""};
+  const Removal removal{hidden};
+  if (auto status = file->commit(); !status) return std::move(status.error());
+  auto path = put_in_place(hidden, folder, name);
+  if (!path) return path;
+  if (const auto known = discover({*path}, ""); !known) {
+    unlink(path->c_str());
+    return known.error();
+  }
+  return path;
+}
+
+}  // namespace
+
+void add_upload_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog,
+                       const UploadOptions& options) {
+  http.Post(prefix + "/runs", [&catalog, options](const httplib::Request& request,
+                                                  httplib::Response& response,
+                                                  const httplib::ContentReader& content) {
+    auto path = receive(options, request, content);
+    if (!path) return reply_error(response, path.error());
+    const auto id = catalog.add(*path);
+    if (!id) return reply_error(response, id.error());
+    reply_json(response,
+               JsonObject().add("id", *id).add("name", fs::path(*path).filename().string()).text());
+  });
+}
+
+}  // namespace stepscope

@@ -1,0 +1,210 @@
+// What people do on the pages: search, sort, choose, zoom, ask, download, add files, share links.
+import { readFileSync, rmSync } from 'node:fs'
+import type { Browser } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
+
+import en from '../../web/src/locale/en'
+import zh from '../../web/src/locale/zh'
+import { tinyTrace } from './support/makeRuns'
+import { runsFolder } from './support/paths'
+import { launch, Session } from './support/session'
+
+const id = (name: string) => inject('runs').find((run) => run.name === name)?.id
+const generated = `/run/${id('generated')}`
+
+let browser: Browser
+let session: Session
+beforeAll(async () => {
+  browser = await launch()
+  session = await Session.open(browser, inject('link'))
+})
+afterAll(() => browser.close())
+afterEach(() => session.expectNoProblems())
+
+describe('the list of runs', () => {
+  const rows = () => session.page.locator('tbody tr')
+  const row = (name: string) => rows().filter({ hasText: name })
+
+  it('shows what there is, and why a run is not', async () => {
+    await session.go('/')
+    for (const run of inject('runs')) expect(await row(run.name).count(), run.name).toBeGreaterThan(0)
+    expect(await row('broken.json').innerText()).toContain(en.runs.failed)
+  })
+
+  it('is searched and sorted', async () => {
+    await session.go('/')
+    const search = session.page.getByRole('searchbox', { name: en.runs.search })
+    await search.fill('gener')
+    expect(await rows().count()).toBe(1)
+    await search.fill('no such run')
+    expect(await rows().count()).toBe(0)
+    await search.fill('')
+    const names = async () => rows().locator('td:first-child').allInnerTexts()
+    const head = session.page.getByRole('button', { name: en.runs.name })
+    await head.click()
+    const rising = await names()
+    await head.click()
+    expect(await names()).toEqual([...rising].reverse())
+  })
+
+  it('tags runs and finds them by tag', async () => {
+    await session.go('/')
+    await row('generated').getByRole('button', { name: en.runs.tagAdd }).click()
+    await session.page.keyboard.type('baseline')
+    await session.page.keyboard.press('Enter')
+    await row('generated').getByRole('button', { name: 'baseline', exact: true }).click()
+    expect(await rows().count()).toBe(1)
+    await session.page.reload()
+    await session.settle()
+    await row('generated').getByRole('button', { name: 'Remove tag baseline' }).click()
+    await session.settle()
+    expect(await session.page.getByRole('button', { name: 'baseline', exact: true }).count()).toBe(0)
+  })
+
+  it('takes a file that is dropped, and imports it', async () => {
+    await session.go('/')
+    const data = await session.page.evaluateHandle((text) => {
+      const carried = new DataTransfer()
+      carried.items.add(new File([text], 'dropped.json', { type: 'application/json' }))
+      return carried
+    }, tinyTrace)
+    for (const type of ['dragover', 'drop']) await session.page.dispatchEvent('main', type, { dataTransfer: data })
+    await row('dropped.json').getByText(en.bar.clean).waitFor({ timeout: 10_000 })
+    await row('dropped.json').first().click()
+    await session.page.waitForURL(/overview/)
+    await session.settle()
+    rmSync(`${runsFolder}/dropped.json`)
+  })
+
+  it('says why a file that is no trace is not taken', async () => {
+    await session.go('/')
+    const choosing = session.page.waitForEvent('filechooser')
+    await session.page.getByRole('button', { name: en.runs.add }).click()
+    await (await choosing).setFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no trace') })
+    await session.page.getByRole('status').getByText('notes.txt').first().waitFor()
+    await session.settle()
+    expect(await session.page.getByRole('status').innerText()).toMatch(/not/)
+    session.problems.length = 0 // the answer 400 is what was wanted
+  })
+})
+
+describe('the frame of a run', () => {
+  it('goes to every page by its links, and Back returns', async () => {
+    await session.go(`${generated}/overview`)
+    await session.page.getByRole('link', { name: en.page.memory, exact: true }).click()
+    await session.page.waitForURL(/memory/)
+    await session.settle()
+    await session.page.goBack()
+    await session.page.waitForURL(/overview/)
+    await session.settle()
+  })
+
+  it('chooses a rank, and every page keeps it', async () => {
+    await session.go(`${generated}/overview`)
+    await session.page.getByLabel(en.bar.rank, { exact: true }).selectOption('2')
+    await session.page.waitForURL(/rank=2/)
+    await session.page.getByRole('link', { name: en.page.steps, exact: true }).click()
+    await session.page.waitForURL(/steps.*rank=2/)
+    await session.settle()
+  })
+
+  it('chooses a step in the strip; the link reopens it', async () => {
+    await session.go(`${generated}/overview`)
+    const strip = session.page.getByRole('listbox')
+    await strip.getByRole('option').nth(3).click()
+    await session.page.waitForURL(/step=/)
+    await session.page.reload()
+    await session.settle()
+    expect(await session.page.getByRole('listbox').getByRole('option', { selected: true }).count()).toBe(1)
+  })
+
+  it('changes language and theme, and keeps them', async () => {
+    await session.go(`${generated}/overview`)
+    await session.page.getByRole('button', { name: en.bar.language }).click()
+    await session.page.getByRole('link', { name: zh.page.timeline }).waitFor()
+    await session.page.getByRole('button', { name: zh.bar.theme }).click()
+    await session.page.reload()
+    await session.settle()
+    expect(await session.page.locator('html').getAttribute('data-theme')).toBe('dark')
+    await session.page.getByRole('button', { name: zh.bar.language }).click()
+    await session.page.getByRole('link', { name: en.page.timeline }).waitFor()
+    await session.page.getByRole('button', { name: en.bar.theme }).click()
+  })
+
+  it('explains a run that cannot be read', async () => {
+    await session.go(`/run/${id('broken.json')}/overview`)
+    expect(await session.page.getByRole('alert').innerText()).toContain('broken.json')
+    session.problems.length = 0
+  })
+})
+
+describe('tables', () => {
+  it('are searched, sorted and saved', async () => {
+    await session.go(`${generated}/operators`)
+    const table = session.page.locator('main table').first()
+    await table.locator('thead button').nth(1).click()
+    const search = session.page.getByRole('searchbox').or(session.page.locator('main input[type="search"]')).first()
+    await search.fill('zzz no such operator')
+    await session.page.getByText(en.table.noMatch).first().waitFor()
+    await search.fill('')
+    const saving = session.page.waitForEvent('download')
+    await session.page.locator('main').getByText(en.table.csv, { exact: true }).first().click()
+    const path = await (await saving).path()
+    expect(readFileSync(path, 'utf8').split('\n').length).toBeGreaterThan(2)
+  })
+})
+
+describe('the timeline', () => {
+  it('zooms by keys, and its link reopens the same view', async () => {
+    await session.go(`${generated}/timeline`)
+    const canvas = session.page.locator('main canvas').first()
+    const box = (await canvas.boundingBox())!
+    await session.page.mouse.move(box.x + box.width / 2, box.y + box.height / 2)
+    await canvas.focus()
+    const before = session.page.url()
+    await session.page.keyboard.press('w')
+    await session.page.keyboard.press('w')
+    await session.page.waitForFunction((url) => location.href !== url, before)
+    await session.settle()
+    const zoomed = session.page.url()
+    await session.page.reload()
+    await session.settle()
+    expect(session.page.url()).toBe(zoomed)
+    await session.picture('timeline-zoomed')
+  })
+
+  it('finds names and shows a slice', async () => {
+    await session.go(`${generated}/timeline`)
+    const search = session.page.getByRole('searchbox', { name: en.timeline.search })
+    await search.fill('nccl')
+    await session.settle()
+    await search.press('Enter')
+    await session.page.locator('aside').getByText(/nccl/).first().waitFor()
+    expect(session.page.url()).toMatch(/slice=\d+/)
+    await session.picture('timeline-slice')
+  })
+
+  it('saves a rank as a trace', async () => {
+    const run = id('generated')
+    const link = `${inject('base')}api/v1/runs/${run}/trace?position=1&scope_levels=3`
+    const reply = await session.page.request.get(link)
+    expect(reply.status()).toBe(200)
+    expect(Array.isArray(JSON.parse(await reply.text()))).toBe(true)
+  })
+})
+
+describe('SQL', () => {
+  it('answers, and explains what is wrong', async () => {
+    await session.go(`${generated}/sql`)
+    const editor = session.page.getByRole('textbox', { name: 'SQL' })
+    await editor.fill('select name, count(*) as n from kernels group by 1 order by 2 desc')
+    await editor.press('Control+Enter')
+    await session.page.locator('main table tbody tr').first().waitFor()
+    await session.settle()
+    await editor.fill('select nothing from kernels')
+    await session.page.getByRole('button', { name: en.sql.run, exact: true }).click()
+    await session.page.locator('main').getByText(/nothing/).last().waitFor()
+    await session.settle()
+    session.problems.length = 0 // the answer 400 is what was wanted
+  })
+})
