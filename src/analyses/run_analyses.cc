@@ -44,16 +44,9 @@ const std::vector<TimelineLane>& RunAnalyses::timeline() {
   return results_->timeline.get([&] {
     const auto& intervals = device_intervals();
     steps();
-    std::vector<std::vector<TimelineLane>> by_rank(ranks_.size());
-    parallel_for(ranks_.size(), options_.threads, [&](size_t rank) {
-      by_rank[rank] = stepscope::timeline(*store_, ranks_[rank], intervals[rank], steps(rank));
+    return rows_of_ranks<TimelineLane>(ranks_.size(), options_.threads, [&](size_t rank) {
+      return stepscope::timeline(*store_, ranks_[rank], intervals[rank], steps(rank));
     });
-    std::vector<TimelineLane> all;
-    for (auto& lanes : by_rank) {
-      all.insert(all.end(), std::make_move_iterator(lanes.begin()),
-                 std::make_move_iterator(lanes.end()));
-    }
-    return all;
   });
 }
 

@@ -1,6 +1,7 @@
 // The part of RunAnalyses about operators, kernels, memory, processors and data preparation.
 #include <utility>
 
+#include "analyses/memory/memory_marks.h"
 #include "analyses/run_results.h"
 
 namespace stepscope {
@@ -45,7 +46,12 @@ const std::vector<MemoryPoint>& RunAnalyses::memory_curve() {
 }
 
 std::vector<MemoryPoint> RunAnalyses::memory_curve_in(const CurveRange& range) {
-  return run_memory_curve(*store_, ranks_, memory_scans(), range, options_.threads);
+  std::vector<MemoryPoint> points =
+      run_memory_curve(*store_, ranks_, memory_scans(), range, options_.threads);
+  if (points.empty()) return points;
+  for (const RankId& rank : ranks_)
+    mark_passes(*store_, rank, steps(rank.position), step_trace(), points);
+  return points;
 }
 
 const std::vector<MemoryOperatorRow>& RunAnalyses::memory_operators() {

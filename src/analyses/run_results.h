@@ -3,7 +3,6 @@
 #ifndef STEPSCOPE_ANALYSES_RUN_RESULTS_H_
 #define STEPSCOPE_ANALYSES_RUN_RESULTS_H_
 
-#include <iterator>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "analyses/advice/facts.h"
+#include "analyses/common/all_ranks.h"
 #include "analyses/run_analyses.h"
 #include "base/parallel.h"
 
@@ -36,18 +36,6 @@ struct RunSteps {
   std::vector<StepRow> rows;
   std::vector<size_t> first;  // by position of the rank, and the end
 };
-
-// Rows of all ranks, each made on its own, in the order of the ranks.
-template <class Row, class Compute>
-std::vector<Row> rows_of_ranks(size_t ranks, unsigned threads, Compute&& compute) {
-  std::vector<std::vector<Row>> parts(ranks);
-  parallel_for(ranks, threads, [&](size_t rank) { parts[rank] = compute(rank); });
-  std::vector<Row> rows;
-  for (std::vector<Row>& part : parts)
-    rows.insert(rows.end(), std::make_move_iterator(part.begin()),
-                std::make_move_iterator(part.end()));
-  return rows;
-}
 
 // A reason of one rank.
 inline std::string of_rank(const RankId& rank, std::string_view why) {
@@ -95,8 +83,7 @@ struct RunAnalyses::Results {
   }
   void add_reasons(std::vector<Reason> more) {
     const std::scoped_lock lock(reasons_mutex);
-    reasons.insert(reasons.end(), std::make_move_iterator(more.begin()),
-                   std::make_move_iterator(more.end()));
+    append_rows(reasons, std::move(more));
   }
 };
 

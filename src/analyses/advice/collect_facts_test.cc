@@ -117,5 +117,19 @@ TEST(CollectFacts, HelperOfMindInsight) {
   EXPECT_TRUE(rules.contains("input_stage"));
 }
 
+// GPT-2 on an H200: the host launches too slowly, and the vocabulary of 50257 has kernels that load
+// one element at a time ("align1").
+TEST(CollectFacts, RealBottleneckOfGpt2) {
+  STEPSCOPE_NEEDS_SHARED_DATA();
+  const testing::ImportedRun imported(testing::shared_data() + "/h200/gpt2.pt.trace.json.gz");
+  ASSERT_TRUE(imported.ok()) << imported.error();
+  RunAnalyses run(imported.shared_store(), {});
+  const auto& findings = run.findings();
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].rule, "launch_bound");
+  EXPECT_GT(findings[0].gain_share, 0.5);
+  EXPECT_EQ(findings[1].rule, "unaligned_shapes");
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "analyses/common/all_ranks.h"
 #include "analyses/common/saturated.h"
 
 namespace stepscope {
@@ -21,11 +22,6 @@ std::optional<double> ratio(double part, double whole) {
 bool is_low_precision(DataType type) {
   return type == DataType::kFloat16 || type == DataType::kBFloat16 || type == DataType::kFloat8 ||
          type == DataType::kInt8;
-}
-
-template <class T>
-void append_rows(std::vector<T>& to, std::vector<T>&& from) {
-  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -101,6 +103,18 @@ class SmallTraining : public ::testing::Test {
   }
   MadeRun run;
 };
+
+TEST_F(SmallTraining, CurveHasTheEndsOfThePasses) {
+  RunAnalyses& analyses = run.analyses();
+  std::map<int64_t, std::string_view> marks;
+  for (const MemoryPoint& point : analyses.memory_curve()) {
+    if (!point.mark.empty()) marks[point.ts] = point.mark;
+  }
+  // Forward starts at 100 with aten::linear, backward ends at 1400 with autograd's node. Step 2 has
+  // no forward pass: to step_trace it begins with the first operator that does not say backward.
+  EXPECT_EQ(marks, (std::map<int64_t, std::string_view>{
+                       {160, "fp_start"}, {1160, "fp_start"}, {1500, "bp_end"}}));
+}
 
 TEST_F(SmallTraining, Overview) {
   const MemoryRow row = run.analyses().memory().overview.at(0);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyses/common/all_ranks.h"
 #include "analyses/memory/allocation_places.h"
 #include "analyses/memory/memory_operators.h"
 #include "analyses/memory/memory_overview.h"
@@ -11,20 +12,6 @@
 #include "base/parallel.h"
 
 namespace stepscope {
-namespace {
-
-// Rows of every rank, computed side by side, one after the other.
-template <class Row, class Compute>
-std::vector<Row> rows_of_ranks(const std::vector<RankId>& ranks, unsigned threads,
-                               Compute&& compute) {
-  std::vector<std::vector<Row>> each(ranks.size());
-  parallel_for(ranks.size(), threads, [&](size_t i) { each[i] = compute(ranks[i]); });
-  std::vector<Row> all;
-  for (const auto& rows : each) all.insert(all.end(), rows.begin(), rows.end());
-  return all;
-}
-
-}  // namespace
 
 std::vector<MemoryScan> run_memory_scans(const StoreReader& store, unsigned threads) {
   std::vector<MemoryScan> all(store.rank_count());
@@ -46,10 +33,10 @@ std::vector<MemoryPoint> run_memory_curve(const StoreReader& store,
                                           const std::vector<RankId>& ranks,
                                           const std::vector<MemoryScan>& scans,
                                           const CurveRange& range, unsigned threads) {
-  return rows_of_ranks<MemoryPoint>(ranks, threads, [&](const RankId& rank) {
+  return rows_of_ranks<MemoryPoint>(ranks.size(), threads, [&](size_t i) {
+    const RankId& rank = ranks[i];
     auto points = memory_curve(store, rank, scans[rank.position].steps, range);
-    const auto plan = memory_plans(store, rank).curve;
-    points.insert(points.end(), plan.begin(), plan.end());
+    append_rows(points, memory_plans(store, rank).curve);
     return points;
   });
 }
@@ -57,10 +44,10 @@ std::vector<MemoryPoint> run_memory_curve(const StoreReader& store,
 std::vector<MemoryOperatorRow> run_memory_operators(const StoreReader& store,
                                                     const std::vector<RankId>& ranks,
                                                     unsigned threads) {
-  return rows_of_ranks<MemoryOperatorRow>(ranks, threads, [&](const RankId& rank) {
+  return rows_of_ranks<MemoryOperatorRow>(ranks.size(), threads, [&](size_t i) {
+    const RankId& rank = ranks[i];
     auto rows = memory_operators(store, rank);
-    const auto plan = memory_plans(store, rank).operators;
-    rows.insert(rows.end(), plan.begin(), plan.end());
+    append_rows(rows, memory_plans(store, rank).operators);
     return rows;
   });
 }

@@ -1,22 +1,14 @@
 #include "analyses/operators/rank_operators.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
+#include "analyses/common/all_ranks.h"
 #include "analyses/common/fuzzy_match.h"
 #include "analyses/operators/operator_files.h"
 
 namespace stepscope {
 namespace {
-
-template <class T>
-void append_rows(std::vector<T>& to, std::vector<T>&& from) {
-  if (to.empty())
-    to = std::move(from);
-  else
-    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-}
 
 void append_tables(OperatorResults& results, OperatorTables&& tables) {
   append_rows(results.operators, std::move(tables.operators));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "analyses/common/all_ranks.h"
 #include "analyses/common/bounded_math.h"
 #include "analyses/pipeline/bottleneck.h"
 #include "analyses/pipeline/verdict.h"
@@ -231,13 +232,10 @@ void expose_waits(const std::vector<DeviceIntervals>& devices, PipelineStages& s
 }  // namespace
 
 void PipelineResult::append(PipelineResult&& other) {
-  const auto move_to = [](auto& to, auto& from) {
-    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-  };
-  move_to(verdicts, other.verdicts);
-  move_to(stages, other.stages);
-  move_to(batches, other.batches);
-  move_to(steps, other.steps);
+  append_rows(verdicts, std::move(other.verdicts));
+  append_rows(stages, std::move(other.stages));
+  append_rows(batches, std::move(other.batches));
+  append_rows(steps, std::move(other.steps));
 }
 
 PipelineResult pipeline(const RankId& rank, PipelineStages stages, const std::vector<CpuRow>& cpu,
