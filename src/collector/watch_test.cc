@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -216,6 +217,20 @@ TEST_F(Watching, MemoryStaysWithinWhatIsKept) {
   stepscope_trigger("asked", "how much is there");
   stepscope_stop();
   EXPECT_LT(fs::file_size(runs().at(0) + "/FRAMEWORK/stepscope.raw"), 4u << 20);
+}
+
+TEST_F(Watching, RingsKeepTheirPartOfTheMemory) {
+  auto chosen = watch_rules();
+  chosen.keep_mb = 4096;
+  stepscope_options options{};
+  options.max_host_mb = 16;
+  options.ring_kb = 1024;
+  watch(chosen, options);
+  for (int i = 0; i < 3; ++i) std::thread([] { STEPSCOPE_SCOPE("of a thread"); }).join();
+  step();
+  stepscope_trigger("asked", "is everybody there");
+  stepscope_stop();
+  EXPECT_EQ(count_named(read_run(runs().at(0)), "of a thread"), 3);
 }
 
 TEST_F(Watching, AFolderThatCannotBeMadeDoesNoHarm) {
