@@ -154,7 +154,7 @@ typedef int (*stepscope_stacks_function)(int file, const int* given_up);
 typedef struct {
   size_t size;              // sizeof
   uint32_t keep_ms;         // before the last step; default 10,000
-  uint32_t keep_mb;         // of memory, compressed; part of max_host_mb; default 64
+  uint32_t keep_mb;         // of memory, compressed; at most half of max_host_mb; default 64
   uint32_t capture_steps;   // behind the trigger, default 5,
   uint32_t capture_ms;      // or so long, default 30,000
   double slow_factor;       // rule: steps of more than that times the median of 63 before,

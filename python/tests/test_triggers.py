@@ -189,6 +189,24 @@ for _ in range(600):
     assert the_trigger(run)["signal"] == int(signal.SIGTERM)
 
 
+def test_the_environment_can_ask_for_a_watch(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = {"slow_step": {"factor": 10, "steps": 1}, "no_progress_s": None, "capture_steps": 2}
+    options = {"start": True, "output_path": "captures", "watch": rules}
+    monkeypatch.setenv("STEPSCOPE_OPTIONS", json.dumps(options))
+    program = """
+from stepscope import _record
+for number in range(1, 60):
+    _record.step(number)
+    time.sleep(2 if number == 30 else 0.02)
+"""
+    done = run_program(tmp_path, program)
+    assert done.returncode == 0, done.stderr
+    (run,) = captured(tmp_path)
+    assert the_trigger(run)["step"] == 30
+
+
 def test_memory_that_is_not_to_be_had_is_a_cause(tmp_path: pathlib.Path) -> None:
     program = """
 watch = stepscope.triggers.watch("captures", slow_step=None)

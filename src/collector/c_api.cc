@@ -154,6 +154,8 @@ int start(const char* folder, const stepscope_options* options, bool from_enviro
   recorder.from_environment = from_environment;
   if (rules != nullptr) {
     recorder.watch = watch_options(folder, rules);
+    // Rings need their part of the budget.
+    recorder.watch->keep_bytes = std::min(recorder.watch->keep_bytes, recorder.max_host_bytes / 2);
     recorder.source_bytes += recorder.watch->keep_bytes;
     chosen.npu_level = 0;  // CANN writes to the disk all the time
   }

@@ -2,7 +2,7 @@
 
 Both hold a JSON object with the parameters of ``Profiler`` and ``start``, and are read when
 stepscope is imported. Recording ends with the program. The options of all generations of MindSpore
-are understood.
+are understood. With ``watch`` nothing is written until something happens (stepscope.triggers).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _ENUMS: dict[str, type[Enum]] = {
     "host_sys": HostSystem,
     "export_type": ExportType,
 }
-_NOT_HERE = ("start", "schedule", "on_trace_ready")
+_NOT_HERE = ("start", "schedule", "on_trace_ready", "watch")
 
 
 class EnvProfiler:
@@ -67,6 +67,9 @@ class EnvProfiler:
             # parent_process() is not set yet while a spawned process imports its modules.
             if multiprocessing.current_process().name != "MainProcess":
                 logger.info("helper processes are not recorded, only the one that made them")
+                return
+            if options.get("watch"):
+                _watch(options)
                 return
             defaults = default_parameters(present())
             # In the environment, unlike in a call, the documentation has these on.
@@ -93,6 +96,18 @@ class _EnvironmentSession(Session):
 
     def stop_at_exit(self) -> None:
         self.stop()  # as intended, so nothing to warn of
+
+
+def _watch(options: Mapping[str, Any]) -> None:
+    """Only captures what happens, by the rules of ``watch``: true, or an object of them."""
+    from stepscope import triggers
+
+    given = options["watch"]
+    rules: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
+    slow = rules.get("slow_step")
+    if isinstance(slow, dict):
+        rules["slow_step"] = triggers.SlowStep(**slow)
+    triggers.watch(**{"output_path": "./data", **translated(options), **rules})
 
 
 def _read() -> dict[str, Any]:

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -432,6 +433,53 @@ TEST(ApiCalls, NamesLoseTheirVersionOnly) {
   EXPECT_TRUE(driver_call_is_wanted("cuLaunchKernel_ptsz"));
   EXPECT_FALSE(driver_call_is_wanted("cuCtxGetCurrent"));
   EXPECT_FALSE(runtime_call_is_wanted("cudaGetDevice"));
+}
+
+// What CUPTI says once must outlast the seconds that a watch keeps.
+TEST_F(CuptiSourceTest, EveryCaptureOfAWatchKnowsVariantsAndDevices) {
+  FAKE(fake_cupti_reset)(1300);
+  ::setenv("STEPSCOPE_CUPTI_TUNING", "buffer_kb=64,flush_ms=1", 1);
+  stepscope_watch_options rules{};
+  rules.size = sizeof rules;
+  rules.keep_ms = 500;
+  rules.capture_ms = 1;
+  stepscope_options options{};
+  options.size = sizeof options;
+  options.gpu_tier = 2;
+  options.min_free_mb = 1;
+  const std::string output = folder_.path("captures");
+  ASSERT_EQ(stepscope_watch(output.c_str(), &rules, &options), 0) << stepscope_last_error();
+  const auto captures = [&] {
+    std::set<std::string> runs;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(output, error))
+      runs.insert(entry.path().string());
+    return runs;
+  };
+  for (size_t round = 1; round <= 2; ++round) {
+    for (int kernel = 0; kernel < 1000; ++kernel) launch();  // fill buffers, which come then
+    ASSERT_EQ(stepscope_flush(), 0);
+    stepscope_trigger("asked", "to see the kernels");
+    for (int i = 0; i < 1000 && captures().size() < round; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    // Long enough for what was kept to be forgotten.
+    std::this_thread::sleep_for(std::chrono::milliseconds(2000));
+  }
+  stepscope_stop();
+  ASSERT_EQ(captures().size(), 2u);
+  for (const std::string& run : captures()) {
+    Recorded recorded = read_all(run + "/FRAMEWORK/stepscope.raw");
+    ASSERT_FALSE(recorded.tables["kernels"].empty()) << run;
+    std::set<int64_t> variants;
+    for (const Row& row : recorded.tables["kernel_variants"]) {
+      variants.insert(row.at("variant"));
+      EXPECT_FALSE(recorded.names[row.at("name")].empty());
+    }
+    for (const Row& row : recorded.tables["kernels"])
+      EXPECT_TRUE(variants.contains(row.at("variant"))) << run;
+    EXPECT_EQ(recorded.notes["device"].size(), 1u);
+    EXPECT_EQ(recorded.notes["trigger"].size(), 1u);
+  }
 }
 
 }  // namespace
