@@ -97,6 +97,10 @@ async function measure(browser, base, run) {
   const heap = () => page.evaluate(() => { globalThis.gc?.(); return performance.memory.usedJSHeapSize })
   const devtools = await page.context().newCDPSession(page)
   const before = await heap()
+  // Processor time: it hardly depends on what else the machine does, which frames do.
+  await devtools.send('Performance.enable', { timeDomain: 'threadTicks' })
+  const busy = async () => (await devtools.send('Performance.getMetrics')).metrics.find((one) => one.name === 'TaskDuration').value
+  const busyBefore = await busy()
   if (profile) {
     await devtools.send('Profiler.enable')
     await devtools.send('Profiler.start')
@@ -114,12 +118,14 @@ async function measure(browser, base, run) {
   const moved = Date.now()
   await move(page)
   const seconds = (Date.now() - moved) / 1000
+  const busySeconds = (await busy()) - busyBefore
   const frames = rising((await page.evaluate(() => globalThis.betweenFrames)).slice(2))
   if (profile) printProfile((await devtools.send('Profiler.stop')).profile)
   const after = await heap()
   const requests = rising(views)
   console.log(`first slices ${firstView} ms after the page was asked for`)
   console.log(`${frames.length} frames in ${seconds.toFixed(1)} s: median ${at(frames, 0.5).toFixed(1)} ms, p95 ${at(frames, 0.95).toFixed(1)}, p99 ${at(frames, 0.99).toFixed(1)}, longest ${at(frames, 1).toFixed(1)}`)
+  console.log(`${((busySeconds * 1000) / frames.length).toFixed(1)} ms of processor time a frame in the page's main thread`)
   console.log(`heap ${(before / 1e6).toFixed(1)} MB before, ${(after / 1e6).toFixed(1)} MB after`)
   console.log(`${requests.length} viewports, median ${at(requests, 0.5)?.toFixed(1)} ms, p99 ${at(requests, 0.99)?.toFixed(1)} ms; ${dropped} dropped`)
   for (const problem of problems) console.log(`problem: ${problem}`)

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "deliverables/chrome_trace.h"
-#include "server/http_reply.h"
+#include "server/download.h"
 #include "server/request_values.h"
 #include "server/routes.h"
 #include "server/zip_stream.h"
@@ -35,11 +35,8 @@ Result<Wanted> wanted_of(const OpenRun& run, const httplib::Request& request) {
   return wanted;
 }
 
-Status write_archive(const StoreReader& store, const Wanted& wanted, httplib::DataSink& sink) {
-  ZipStream zip([&](std::string_view bytes) -> Status {
-    if (sink.write(bytes.data(), bytes.size())) return {};
-    return Error{ErrorCode::kCancelled, "the client went away", "", "", ""};
-  });
+Status write_archive(const StoreReader& store, const Wanted& wanted, const ZipStream::Sink& sink) {
+  ZipStream zip(sink);
   for (const size_t rank : wanted.ranks) {
     // Positions tell the windows of a rank apart.
     const std::string name = "rank_" + std::to_string(store.rank_number(rank)) + "_" +
@@ -53,30 +50,21 @@ Status write_archive(const StoreReader& store, const Wanted& wanted, httplib::Da
   return zip.finish();
 }
 
-void send_archive(RunCatalog& catalog, const httplib::Request& request,
-                  httplib::Response& response) {
-  auto run = catalog.open(request.matches[1]);
-  if (!run) return reply_error(response, run.error());
-  auto wanted = wanted_of(**run, request);
-  if (!wanted) return reply_error(response, wanted.error());
-  response.set_header("Content-Disposition", "attachment; filename=\"timeline.zip\"");
-  // The run stays open as long as somebody reads; a client that goes away ends it.
-  response.set_chunked_content_provider(
-      "application/zip",
-      [run = *run, wanted = std::move(*wanted)](size_t, httplib::DataSink& sink) {
-        if (!write_archive(run->store(), wanted, sink)) return false;
-        sink.done();
-        return true;
+Status send_archive(OpenRun& run, const httplib::Request& request, httplib::Response& response) {
+  auto wanted = wanted_of(run, request);
+  if (!wanted) return std::move(wanted.error());
+  stream_download(
+      response, "timeline.zip", "application/zip",
+      [run = run.shared_from_this(), wanted = std::move(*wanted)](const ZipStream::Sink& sink) {
+        return write_archive(run->store(), wanted, sink);
       });
+  return {};
 }
 
 }  // namespace
 
 void add_archive_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog) {
-  http.Get(prefix + "/runs/([0-9a-f]{16})/timeline/archive",
-           [&catalog](const httplib::Request& request, httplib::Response& response) {
-             send_archive(catalog, request, response);
-           });
+  http.Get(prefix + "/runs/([0-9a-f]{16})/timeline/archive", on_run(catalog, send_archive));
 }
 
 }  // namespace stepscope

@@ -9,6 +9,7 @@
 #include "analyses/common/rank_rows.h"
 #include "base/json_text.h"
 #include "server/http_reply.h"
+#include "server/lane_segments.h"
 #include "server/request_values.h"
 #include "server/routes.h"
 #include "server/slice_colour.h"
@@ -129,6 +130,20 @@ class RangeTotals {
     if (track.count > 0) tracks_.push_back(track);
   }
 
+  // A lane of the overlap analysis.
+  void add_computed(uint64_t number, const TimelineLane& lane) {
+    const auto& segments = lane.segments;
+    auto at = std::lower_bound(segments.begin(), segments.end(), start_ns_,
+                               [](const LaneSegment& one, int64_t ns) { return one.end_ns <= ns; });
+    Track track;
+    track.number = static_cast<int64_t>(number);
+    for (; at != segments.end() && at->start_ns < end_ns_; ++at) {
+      ++track.count;
+      track.busy_ns += std::min(at->end_ns, end_ns_) - std::max(at->start_ns, start_ns_);
+    }
+    if (track.count > 0) tracks_.push_back(track);
+  }
+
   std::string json() {
     std::vector<std::pair<int64_t, Total>> sorted(by_name_.begin(), by_name_.end());
     std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
@@ -226,6 +241,11 @@ class RangeTotals {
   std::vector<Track> tracks_;
 };
 
+bool is_overlap(LaneKind kind) {
+  return kind == LaneKind::kMergedComputation || kind == LaneKind::kMergedCommunication ||
+         kind == LaneKind::kPureCommunication || kind == LaneKind::kFree;
+}
+
 Status send_range(OpenRun& run, const httplib::Request& request, httplib::Response& response) {
   const StoreReader& store = run.store();
   const auto from = integer_value(request, "from", 0, -kFar, kFar);
@@ -250,6 +270,12 @@ Status send_range(OpenRun& run, const httplib::Request& request, httplib::Respon
       for (uint64_t row = 0; row < store.rows(Table::kTracks, rank); ++row)
         totals.add_track(rank, row);
     }
+  }
+  const std::vector<ComputedLaneView>& lanes = run.lane_segments().lanes();
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    const TimelineLane& lane = *lanes[i].lane;
+    if (is_overlap(lane.kind) && (!*rank_wanted || lane.rank == **rank_wanted))
+      totals.add_computed(kFirstComputedLane + i, lane);
   }
   reply_json(response, totals.json());
   return {};

@@ -186,7 +186,16 @@ TEST_F(TimelineRoutes, ARangeIsToldByNameAndByTrack) {
   EXPECT_EQ(rows["gemm"]["colour"].get<int>() & 15, static_cast<int>(SliceColour::kComputing));
   EXPECT_EQ(rows["ncclDevKernel_AllReduce"]["total_ns"], 20'000);
   int64_t busy = 0;
-  for (const json& track : range["tracks"]) busy += track["busy_ns"].get<int64_t>();
+  std::map<int64_t, int64_t> computed;
+  for (const json& track : range["tracks"]) {
+    if (track["track"] < kFirstComputedLane) {
+      busy += track["busy_ns"].get<int64_t>();
+    } else {
+      computed[track["track"]] = track["busy_ns"];
+    }
+  }
+  EXPECT_EQ(computed[lane("merged_computation")["track"]], 30'000);
+  EXPECT_EQ(computed[lane("pure_communication")["track"]], 10'000);
   EXPECT_EQ(busy, 30'000 + 20'000 + 40'000);  // two streams and the step
   EXPECT_EQ(get(run_ + "/timeline/range?rank=4")["names"], 0);
 }

@@ -180,7 +180,7 @@ describe('the timeline', () => {
     await session.settle()
     await search.press('Enter')
     await session.page.locator('aside').getByText(/nccl/).first().waitFor()
-    expect(session.page.url()).toMatch(/slice=\d+/)
+    await session.page.waitForURL(/slice=\d+/)
     await session.picture('timeline-slice')
   })
 

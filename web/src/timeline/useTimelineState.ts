@@ -74,7 +74,9 @@ export function useTimelineState() {
   })
 
   let timer = 0
-  function remember() {
+  // The address follows a view that moves when it rests.
+  const rememberSoon = () => remember(300)
+  function remember(delay = 0) {
     clearTimeout(timer)
     timer = window.setTimeout(() => {
       const ids = (state: string) => [...states].filter(([, one]) => one === state).map(([id]) => encodeURIComponent(id)).join(',')
@@ -84,9 +86,9 @@ export function useTimelineState() {
         pin: [...pinned].map(encodeURIComponent).join(','), marks: marks.value.map(Math.round).join('_'),
         range: range.value ? `${Math.round(range.value.from)}_${Math.round(range.value.to)}` : null, q: search.text.value,
       }, true)
-    }, 300)
+    }, delay)
   }
-  const motion = useView(length, remember)
+  const motion = useView(length, rememberSoon)
 
   async function select(slice: number | null, go = false) {
     segment.value = null
@@ -164,7 +166,7 @@ export function useTimelineState() {
     show(hit)
     void select(hit.slice).then(() => details.value?.place.slice === hit.slice && show(details.value.place))
   }, failed)
-  watch([filter, levels, search.text, () => [...hide]], remember)
+  watch([filter, levels, search.text, () => [...hide]], rememberSoon)
   // A step that is chosen in the strip, or that a link to this page names, fills the view.
   function showStep(number: number | null) {
     const found = stepMarks.value.find((one) => one.step === number)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { firstAfter, readView } from './viewData'
+import { firstAfter, readCurves, readView, sampleAt } from './viewData'
 
 // As the server writes it: head, rows, then arrays, each on a multiple of eight bytes.
 function sample(): ArrayBuffer {
@@ -34,4 +34,19 @@ test('items of a row are found by time', () => {
 
 test('anything else is refused', () => {
   expect(() => readView(new ArrayBuffer(16))).toThrow()
+})
+
+test('curves are read, and a value holds until the next sample', () => {
+  const buffer = new ArrayBuffer(16 + 16 + 4 * 24)
+  new Uint32Array(buffer, 0, 4).set([0x31435353, 2, 3, 0])
+  new Uint32Array(buffer, 16, 4).set([7, 2, 9, 1])
+  new Float64Array(buffer, 32, 3).set([10, 20, 5])
+  new Float64Array(buffer, 104, 3).set([1, 2, 3])
+  const data = readCurves(buffer)
+  expect(data.rows).toEqual([{ series: 7, first: 0, last: 2 }, { series: 9, first: 2, last: 3 }])
+  const row = data.rows[0]!
+  expect(sampleAt(data, row, 5)).toBe(-1)
+  expect(sampleAt(data, row, 10)).toBe(0)
+  expect(data.lasts[sampleAt(data, row, 19)]).toBe(1)
+  expect(data.lasts[sampleAt(data, row, 1e9)]).toBe(2)
 })
