@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "server/access.h"
+#include "server/compression.h"
 #include "server/connection_threads.h"
 #include "server/http_reply.h"
 #include "server/routes.h"
@@ -124,11 +125,13 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options) {
   http.set_pre_routing_handler([state = state.get()](const httplib::Request& request,
                                                      httplib::Response& response) {
     Access::add_headers(response);
+    take_over_compression(request);
     const bool admitted =
         state->access.admit(request, response) && body_is_small(state->options, request, response);
     return admitted ? httplib::Server::HandlerResponse::Unhandled
                     : httplib::Server::HandlerResponse::Handled;
   });
+  http.set_post_routing_handler(compress_reply);
   http.set_error_handler([](const httplib::Request& request, httplib::Response& response) {
     refuse_unknown(request, response);
   });

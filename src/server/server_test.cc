@@ -221,6 +221,29 @@ TEST_F(ServerTest, ManyConnectionsAtATime) {
   }
 }
 
+// Browsers offer brotli; the library would take it at a level that needs seconds.
+TEST_F(ServerTest, LargeRepliesAreGzipAndNothingIsBrotli) {
+  start();
+  client_->set_decompress(false);
+  headers_.emplace("Accept-Encoding", "gzip, deflate, br, zstd");
+  const std::string run = "/api/v1/" + ready("one.json");
+  auto large = client_->Get(run, headers_);
+  ASSERT_TRUE(large);
+  ASSERT_EQ(large->status, 200);
+  EXPECT_EQ(large->get_header_value("Content-Encoding"), "gzip");
+  EXPECT_EQ(large->body.substr(0, 2), "\x1f\x8b");
+  EXPECT_EQ(large->get_header_value_count("Content-Length"), 1u);
+  auto stream = client_->Get(run + "/trace", headers_);
+  ASSERT_TRUE(stream);
+  EXPECT_FALSE(stream->has_header("Content-Encoding"));
+  EXPECT_TRUE(json::accept(stream->body));
+  headers_.erase("Accept-Encoding");
+  headers_.emplace("Accept-Encoding", "identity");
+  auto plain = client_->Get(run, headers_);
+  ASSERT_TRUE(plain);
+  EXPECT_TRUE(json::accept(plain->body));
+}
+
 TEST_F(ServerTest, ATraceIsStreamed) {
   start();
   auto reply = client_->Get("/api/v1/" + ready("one.json") + "/trace", headers_);
