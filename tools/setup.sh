@@ -133,20 +133,31 @@ framework_folder() {
   printf '%s\n' "${STEPSCOPE_FRAMEWORKS:-${XDG_CACHE_HOME:-$HOME/.cache}/stepscope/frameworks}/$1"
 }
 
-# setup_framework NAME WHEEL: python/requirements-NAME.txt and our package, newly built.
+# setup_framework NAME WHEEL [BASE]: python/requirements-NAME.txt and our package, newly built. With a
+# BASE, which has been set up before, what that one has is not installed again.
 setup_framework() {
-  local name=$1 wheel=$2 folder stamp wanted
+  local name=$1 wheel=$2 base=${3:-} folder stamp wanted options=()
   local requirements="$stepscope_root/python/requirements-$name.txt"
   folder="$(framework_folder "$name")"
   stamp="$folder/.requirements"
   wanted="$(python3 --version) $(sha256sum <"$requirements")"
+  [[ -z "$base" ]] || options=(--no-deps)
   if [[ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]]; then
     say "installing by pip: $(grep -v '^#' "$requirements" | tr '\n' ' ')(once, into $folder)"
     rm -rf "$folder"
     python3 -m venv "$folder" || return
-    "$folder/bin/python" -m pip install -q --disable-pip-version-check -r "$requirements" || return
+    "$folder/bin/python" -m pip install -q --disable-pip-version-check "${options[@]}" \
+      -r "$requirements" || return
     printf '%s\n' "$wanted" >"$stamp"
+  fi
+  if [[ -n "$base" ]]; then
+    packages_of "$base" >"$(packages_of "$name")/$base.pth"  # our package is there as well
+    return
   fi
   "$folder/bin/python" -m pip install -q --disable-pip-version-check --no-deps --force-reinstall \
     "$wheel"
+}
+
+packages_of() {
+  "$(framework_folder "$1")/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
 }

@@ -129,7 +129,7 @@ class Images(Dataset[tuple[torch.Tensor, int]]):
 
 def batches(batch: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     loader = DataLoader(
-        Images(4 * batch), batch, shuffle=True, num_workers=4, pin_memory=True,
+        Images(4 * batch), batch, shuffle=True, num_workers=8, pin_memory=True,
         persistent_workers=True, prefetch_factor=4, drop_last=True,
     )  # fmt: skip
     while True:

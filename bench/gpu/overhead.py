@@ -12,7 +12,8 @@ not touch.
 
 The thread that trains and the one that autograd runs the backward pass on are kept on one processor
 (--no-pin: they are not): in a virtual machine, waking a thread on another processor takes as long
-as a launch, and varies more than what is measured here. Threads of the profilers are not bound.
+as a launch, and varies more than what is measured here. Threads of the profilers, and what the data
+loader starts, have the other processors.
 
 Prints a table and the ratios, and writes overhead.json.
 """
@@ -46,19 +47,21 @@ class Threads:
         tensor.register_hook(lambda _gradient: found.append(threading.get_native_id()))
         (tensor * 2).sum().backward()
         self.ids = list(dict.fromkeys(found))
-        self.everywhere = os.sched_getaffinity(0)
-        self.pin = pin and len(self.everywhere) > 2
+        everywhere = sorted(os.sched_getaffinity(0))
+        self.pin = pin and len(everywhere) > 2
+        self.processor = everywhere[1 if self.pin else 0]
+        self.others = set(everywhere) - {self.processor}
+        self.free()
 
     def bind(self) -> None:
         if self.pin:
-            processor = sorted(self.everywhere)[1]
             for thread in self.ids:
-                os.sched_setaffinity(thread, {processor})
+                os.sched_setaffinity(thread, {self.processor})
 
     def free(self) -> None:
-        """So that what this thread starts now is not bound."""
+        """What this thread starts now stays off the processor that launches."""
         if self.pin:
-            os.sched_setaffinity(self.ids[0], self.everywhere)
+            os.sched_setaffinity(self.ids[0], self.others)
 
     def cpu_seconds(self) -> float:
         files = [Path(f"/proc/self/task/{thread}/schedstat") for thread in self.ids]
@@ -207,7 +210,8 @@ def print_ratios(figures: list[Facts]) -> None:
             print(f"{name}, {what}: " + ", ".join(
             ratio(*pair, what)
             for pair in (
-                ("kernels", "floor_kernels"), ("full", "floor_full"), ("full", "torch_default"),
+                ("kernels", "floor_kernels"), ("full", "floor_full"), ("full", "floor_calls"),
+                ("full", "torch_default"),
                 ("full", "torch_everything"), ("everything", "torch_everything"),
                 ("floor_full", "torch_default"),
             )

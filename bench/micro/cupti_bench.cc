@@ -44,7 +44,8 @@ void decode_records(benchmark::State& state) {
     source.stop();
     stepscope::ChunkBuilder chunk;
     stepscope::NameTable table;
-    stepscope::SourceOutput output{chunk, table};
+    stepscope::LastingRows lasting(chunk);
+    stepscope::SourceOutput output{chunk, table, lasting};
     const auto began = Clock::now();
     while (source.waiting()) source.collect(output);
     const auto decoded = Clock::now();

@@ -147,6 +147,39 @@ enum stepscope_npu_data {
 // Opens a recording in `folder`, which must exist. Returns 0, or -1 when it cannot;
 // stepscope_last_error() then has the sentence, until this thread's next failure.
 STEPSCOPE_API int stepscope_start(const char* folder, const stepscope_options* options);
+// Watching: recording is on, but nothing is written. The last seconds are kept in memory, and when
+// something happens they go into a new run's folder, with what is recorded for some steps or
+// seconds more; the run says why. A field that is 0 means the default, or that the rule is off.
+typedef int (*stepscope_stacks_function)(int file, const int* given_up);
+typedef struct {
+  size_t size;              // sizeof
+  uint32_t keep_ms;         // before the last step; default 10,000
+  uint32_t keep_mb;         // of memory, compressed; part of max_host_mb; default 64
+  uint32_t capture_steps;   // behind the trigger, default 5,
+  uint32_t capture_ms;      // or so long, default 30,000
+  double slow_factor;       // rule: steps of more than that times the median of 63 before,
+  uint32_t slow_steps;      // so many in a row; default 3
+  uint32_t no_progress_ms;  // rule: no step ends or begins for so long, behind the first one
+  uint32_t signals;         // rule: these come; bit n: signal n
+  uint32_t most_captures;   // within `within_s`, but for signals; default 3
+  uint32_t within_s;        // default 3,600
+  // Writes the program's stacks to a file, for stalls and SIGTERM and SIGABRT. First called on a
+  // thread of its own, where it may wait; it must do nothing once *given_up is not 0. Then, where
+  // that took too long, with a null pointer: it must not wait.
+  stepscope_stacks_function stacks;
+} stepscope_watch_options;
+
+// Starts to watch, until stepscope_stop(); its figures have "captures". Captures go into folders of
+// their own in `output`, which is made when it is needed. Steps are those of stepscope_step().
+STEPSCOPE_API int stepscope_watch(const char* output, const stepscope_watch_options* rules,
+                                  const stepscope_options* options);
+// Captures because of something that only the program knows: `kind` is a word for it
+// ("allocation_failure"), `what` a sentence. Does not wait. -1 when nothing is watched.
+STEPSCOPE_API int stepscope_trigger(const char* kind, const char* what);
+// A JSON array of what was captured: folder, kind, what, complete. Valid until this thread's next
+// call.
+STEPSCOPE_API const char* stepscope_captures(void);
+
 // What a start with the same options takes time for, done before: memory is made ready, the GPU
 // vendor's library loaded. Until then, or until it is undone, some memory of the budget is taken.
 STEPSCOPE_API void stepscope_prepare(const stepscope_options* options);
@@ -157,6 +190,11 @@ STEPSCOPE_API void stepscope_unprepare(void);
 // Returns 1 when something began, 0 when nothing was to be done, -1 when it cannot. The library
 // calls it when it is loaded, the injected one when CUDA is.
 STEPSCOPE_API int stepscope_start_from_environment(int with_gpu);
+// The NPU, with the npu_ fields of the options, from here to stepscope_end_npu() or to the end of a
+// recording that the environment started: what a profiler does that joins it. 0, or -1 when it
+// cannot, or does so already. Both wait for CANN, which may take seconds.
+STEPSCOPE_API int stepscope_begin_npu(const stepscope_options* options);
+STEPSCOPE_API void stepscope_end_npu(void);
 // Writes what is left and closes the file. Returns the recording's figures as JSON (events,
 // not_recorded, threads, bytes, seconds, writer_cpu_seconds, stopped_by, problems), valid until
 // this thread's next call; "{}" when nothing was recording.

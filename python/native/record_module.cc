@@ -17,6 +17,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
+#include "python/native/python_stacks.h"
 #include "python/native/stack_sampler.h"
 #include "stepscope/record.h"
 
@@ -93,6 +94,23 @@ stepscope_options chosen_in(const nb::dict& options) {
   return chosen;
 }
 
+stepscope_watch_options watch_rules_in(const nb::dict& rules) {
+  stepscope_watch_options chosen{};
+  chosen.size = sizeof chosen;
+  chosen.keep_ms = number_in(rules, "keep_seconds", 1000);
+  chosen.keep_mb = number_in(rules, "keep_mb");
+  chosen.capture_steps = number_in(rules, "capture_steps");
+  chosen.capture_ms = number_in(rules, "capture_seconds", 1000);
+  if (rules.contains("slow_factor")) nb::try_cast(rules["slow_factor"], chosen.slow_factor);
+  chosen.slow_steps = number_in(rules, "slow_steps");
+  chosen.no_progress_ms = number_in(rules, "no_progress_s", 1000);
+  chosen.signals = number_in(rules, "signals");
+  chosen.most_captures = number_in(rules, "at_most");
+  chosen.within_s = number_in(rules, "per_seconds");
+  chosen.stacks = write_python_stacks;
+  return chosen;
+}
+
 // One recording into one folder, or a part of the one that runs. After the constructor nothing
 // raises.
 class Recording {
@@ -110,14 +128,35 @@ class Recording {
     begin(options);
   }
 
-  // Takes the stacks and the metadata of the options; everything else is the outer recording's.
+  // Takes the stacks, the NPU and the metadata of the options; everything else is the outer
+  // recording's.
   static std::unique_ptr<Recording> join(const std::string& options_json) {
     if (!stepscope_is_recording()) throw std::runtime_error("nothing is being recorded");
     std::unique_ptr<Recording> joined(new Recording);
     joined->active_ = true;
     joined->is_part_ = true;
-    joined->begin(parsed(options_json));
+    const nb::dict options = parsed(options_json);
+    joined->begin(options);
+    joined->begin_npu(chosen_in(options));
     return joined;
+  }
+
+  // Keeps the last seconds, and writes what happens into folders of `output`.
+  static std::unique_ptr<Recording> watch(const std::string& output, const std::string& rules_json,
+                                          const std::string& options_json) {
+    const nb::dict options = parsed(options_json);
+    const stepscope_options chosen = chosen_in(options);
+    const stepscope_watch_options rules = watch_rules_in(parsed(rules_json));
+    int failed = 0;
+    {
+      const nb::gil_scoped_release release;
+      failed = stepscope_watch(output.c_str(), &rules, &chosen);
+    }
+    if (failed != 0) throw std::runtime_error(stepscope_last_error());
+    std::unique_ptr<Recording> watching(new Recording);
+    watching->active_ = true;
+    watching->begin(options);
+    return watching;
   }
 
   ~Recording() { stop(); }
@@ -134,6 +173,7 @@ class Recording {
       const nb::gil_scoped_release release;
       if (sampler_ != nullptr) sampler_->stop();
       sampler_.reset();
+      if (has_npu_) stepscope_end_npu();
       if (!is_part_) statistics_ = stepscope_stop();
     }
     return statistics_;
@@ -143,11 +183,24 @@ class Recording {
     if (active_) stepscope_metadata(key.c_str(), json.c_str());
   }
 
-  std::string problems() const { return active_ ? stepscope_problems() : "[]"; }
+  std::string problems() const {
+    if (!active_ || (is_part_ && without_npu_.empty())) return "[]";
+    if (!is_part_) return stepscope_problems();
+    nb::list sentences;
+    sentences.append("npu: " + without_npu_);
+    return nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(sentences));
+  }
   bool active() const { return active_; }
 
  private:
   Recording() = default;
+
+  void begin_npu(const stepscope_options& chosen) {
+    if (chosen.npu_level == 0) return;
+    const nb::gil_scoped_release release;
+    has_npu_ = stepscope_begin_npu(&chosen) == 0;
+    if (!has_npu_) without_npu_ = stepscope_last_error();
+  }
 
   void begin(const nb::dict& options) {
     const nb::dict sources = dict_in(options, "sources");
@@ -163,6 +216,8 @@ class Recording {
 
   bool active_ = false;
   bool is_part_ = false;
+  bool has_npu_ = false;     // of a part
+  std::string without_npu_;  // why, when it was asked for
   const pid_t process_ = ::getpid();
   std::shared_ptr<StackSampler> sampler_;
   std::string statistics_ = "{}";
@@ -257,6 +312,7 @@ NB_MODULE(_record, module) {
   nb::class_<Recording>(module, "Recording")
       .def(nb::init<const std::string&, const std::string&>(), "folder"_a, "options"_a = "{}")
       .def_static("join", &Recording::join, "options"_a = "{}")
+      .def_static("watch", &Recording::watch, "output"_a, "rules"_a, "options"_a = "{}")
       .def("stop", &Recording::stop)
       .def("problems", &Recording::problems)
       .def("add_metadata", &Recording::add_metadata, "key"_a, "json_value"_a)
@@ -281,6 +337,20 @@ NB_MODULE(_record, module) {
       },
       "options"_a = "{}");
   module.def("unprepare", &stepscope_unprepare);
+  module.def(
+      "trigger",
+      [](const std::string& kind, const std::string& what) {
+        return stepscope_trigger(kind.c_str(), what.c_str()) == 0;
+      },
+      "kind"_a, "what"_a);
+  module.def("captures", [] { return std::string(stepscope_captures()); });
+  module.def(
+      "prepare_python_stacks",
+      [](const nb::object& dump, int signal, int file) {
+        prepare_python_stacks(dump.ptr(), signal, file);
+      },
+      "dump"_a, "signal"_a, "file"_a);
+  module.def("forget_python_stacks", &forget_python_stacks);
   module.def("outer_folder", [] { return std::string(stepscope_outer_folder()); });
   module.def("flush", [] {
     const nb::gil_scoped_release release;

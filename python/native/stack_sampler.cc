@@ -70,9 +70,11 @@ StackSampler::StackSampler(double interval_ms)
 
 std::shared_ptr<StackSampler> StackSampler::start(double interval_ms) {
   std::shared_ptr<StackSampler> sampler(new StackSampler(interval_ms));
-  // Kept for good: two references, once for each recording.
+  // Kept for good: three references, once for each recording.
   sampler->current_frames_ = attribute_of("sys", "_current_frames");
   sampler->active_ = attribute_of("threading", "_active");
+  // Asked for every frame: without it Python makes the word anew each time.
+  sampler->f_back_ = PyUnicode_InternFromString("f_back");
   const SignalsBlocked for_new_threads;
   sampler->thread_ = std::thread([raw = sampler.get()] { raw->run(); });
   return sampler;
@@ -189,7 +191,7 @@ void StackSampler::take_sample(PyObject* frame, int64_t thread) {
     PyCodeObject* const code = PyFrame_GetCode(reinterpret_cast<PyFrameObject*>(frame));
     frames[depth++] = frame_name(code);
     Py_DECREF(reinterpret_cast<PyObject*>(code));
-    PyObject* const outer = PyObject_GetAttrString(frame, "f_back");
+    PyObject* const outer = f_back_ == nullptr ? nullptr : PyObject_GetAttr(frame, f_back_);
     Py_DECREF(frame);
     frame = outer;
   }

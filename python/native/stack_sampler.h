@@ -62,6 +62,7 @@ class StackSampler : public std::enable_shared_from_this<StackSampler> {
   std::thread thread_;
   PyObject* current_frames_ = nullptr;  // sys._current_frames
   PyObject* active_ = nullptr;          // threading._active: thread objects by ident
+  PyObject* f_back_ = nullptr;          // the word
   // Under the GIL.
   struct LastSample {
     uint32_t node = 0;

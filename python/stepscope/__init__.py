@@ -86,6 +86,7 @@ _MODULES = {
     "_record": ("counter", "mark", "record_function"),
     "_run": ("Finding", "Rank", "Run", "open"),
     "_table": ("Table",),
+    "profiler.schedule": ("schedule",),
 }
 _HOME = {name: f"stepscope.{module}" for module, names in _MODULES.items() for name in names}
 

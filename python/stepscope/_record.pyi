@@ -9,8 +9,13 @@ class Recording:
     def __init__(self, folder: str, options: str = "{}") -> None: ...
     @staticmethod
     def join(options: str = "{}") -> Recording:
-        """A part of the recording that runs: its stacks and its metadata. `stop` leaves the
-        recording running and returns "{}"."""
+        """A part of the recording that runs: its stacks, its NPU and its metadata. `stop` leaves
+        the recording running and returns "{}"."""
+
+    @staticmethod
+    def watch(output: str, rules: str, options: str = "{}") -> Recording:
+        """Keeps the last seconds and writes them into folders of `output` when something happens,
+        see stepscope_watch_options of record.h. Raises RuntimeError when it cannot start."""
 
     def stop(self) -> str: ...
     def problems(self) -> str:
@@ -34,6 +39,16 @@ def prepare(options: str = "{}") -> None:
     """Does what a Recording with these options takes time for."""
 
 def unprepare() -> None: ...
+def trigger(kind: str, what: str) -> bool:
+    """A capture because of something that only the program knows. False if nothing is watched."""
+
+def captures() -> str:
+    """What a watch has captured so far: a JSON array of folder, kind, what, complete."""
+
+def prepare_python_stacks(dump: Callable[..., None], signal: int, file: int) -> None:
+    """For stalls: faulthandler.dump_traceback, and a signal that it answers into the file."""
+
+def forget_python_stacks() -> None: ...
 def is_recording() -> bool: ...
 def outer_folder() -> str:
     """Where the raw file of the recording lies that the environment started; "" if none."""

@@ -154,6 +154,7 @@ Result<RunSummary> summarise_run(const StoreReader& store, Database& database,
   for (const auto read : {read_ranks, read_steps, read_names, read_quality}) {
     if (auto status = read(database, limits, summary); !status) return std::move(status.error());
   }
+  summary.triggers = run_triggers(store);
   for (size_t position = 0; position < store.rank_count(); ++position) {
     const int64_t window = store.column(Table::kRanks, "window", position).at(0);
     for (RankSummary& rank : summary.ranks) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analyses/common/triggers.h"
 #include "base/progress.h"
 #include "base/result.h"
 #include "query/database.h"
@@ -77,6 +78,7 @@ struct RunSummary {
   uint64_t store_bytes = 0;
   std::vector<RankSummary> ranks;
   StepsSummary steps;
+  std::vector<RunTrigger> triggers;         // why it was captured; none: somebody started it
   std::vector<CategorySummary> categories;  // most time first
   std::vector<NameSummary> device_names;    // most time first, the first few
   std::vector<NameSummary> op_names;

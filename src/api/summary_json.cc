@@ -49,6 +49,15 @@ std::string summary_json(const RunSummary& summary) {
                   {"min_ns", or_null(steps.min_ns)},
                   {"median_ns", or_null(steps.median_ns)},
                   {"max_ns", or_null(steps.max_ns)}};
+  if (!summary.triggers.empty()) out["triggers"] = nlohmann::ordered_json::array();
+  for (const RunTrigger& trigger : summary.triggers) {
+    out["triggers"].push_back({{"rank", trigger.rank},
+                               {"window", trigger.window},
+                               {"kind", trigger.kind},
+                               {"what", trigger.what},
+                               {"step", or_null(trigger.step)},
+                               {"realtime_ns", or_null(trigger.ts_ns)}});
+  }
   out["categories"] = nlohmann::ordered_json::array();
   for (const CategorySummary& category : summary.categories) {
     out["categories"].push_back(

@@ -25,6 +25,7 @@ struct Program {
 };
 
 void add_analyse_command(Program& program);
+void add_capture_command(Program& program);
 void add_import_command(Program& program);
 void add_info_command(Program& program);
 void add_query_command(Program& program);

@@ -35,6 +35,7 @@ int run(int count, char** words) {
   program.app.get_formatter()->column_width(28);
   program.app.failure_message(CLI::FailureMessage::simple);
   add_record_command(program);
+  add_capture_command(program);
   add_report_command(program);
   add_serve_commands(program);
   add_import_command(program);

@@ -2,8 +2,8 @@
 //
 // The program's processes record themselves: CUDA loads our injected library into each one that
 // uses a GPU, those that use record.h start with the library, and Python puts our profiler in the
-// place of MindSpore's. All this command does is to set the environment, wait, and say what came of
-// it.
+// place of MindSpore's and, if asked to, records the NPU that MindSpore or torch_npu uses. All this
+// command does is to set the environment, wait, and say what came of it.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,6 +29,7 @@ namespace fs = std::filesystem;
 struct Options {
   std::string output = "stepscope_runs";
   std::string tier = "kernels";
+  std::string npu_level;
   std::vector<std::string> command;
 };
 
@@ -113,12 +114,12 @@ std::string estimate(const std::string& tier) {
 }
 
 // What one run says about itself: "12,345 events in 3.2 s, 1.2 MB, 0.4 % of a core to write them,
-// NVIDIA H200", and why there is no GPU in it.
+// NVIDIA H200", and why there is no device in it.
 std::string describe(const std::string& run) {
   auto reader = ChunkReader::open(run + "/FRAMEWORK/" + std::string(kRawFileName));
   if (!reader) return reader.error().message();
   std::string device;
-  std::string without_gpu = "no CUDA device was used";
+  std::string without_device = "no CUDA device was used";
   std::string events = "not ended";
   std::string writing;
   RawChunk chunk;
@@ -137,7 +138,10 @@ std::string describe(const std::string& run) {
         return at != json.end() && at->is_number() ? at->get<double>() : 0.0;
       };
       if (note.name == "device" && device.empty()) device = text("name");
-      if (note.name == "source_left_out" && text("source") == "gpu") without_gpu = text("why");
+      if (note.name == "npu" && device.empty())
+        device = fmt::format("Ascend NPU {:.0f}", number("device"));
+      if (note.name == "source_left_out" && (text("source") == "gpu" || text("source") == "npu"))
+        without_device = text("why");
       if (note.name == "end") {
         const auto at = json.find("events");
         if (at != json.end() && at->is_number_integer())
@@ -152,7 +156,7 @@ std::string describe(const std::string& run) {
     }
   }
   return fmt::format("{}, {}{}, {}", events, bytes_text(reader->file().size()), writing,
-                     device.empty() ? without_gpu : device);
+                     device.empty() ? without_device : device);
 }
 
 Status record(const Options& options, int& exit_code) {
@@ -165,6 +169,7 @@ Status record(const Options& options, int& exit_code) {
   const std::set<std::string> before = runs_in(output);
   ::setenv("STEPSCOPE_OUTPUT", output.c_str(), 1);
   ::setenv("STEPSCOPE_TIER", options.tier.c_str(), 1);
+  if (!options.npu_level.empty()) ::setenv("STEPSCOPE_NPU", options.npu_level.c_str(), 1);
   ::setenv("CUDA_INJECTION64_PATH", library->c_str(), 1);
   ::setenv("NVTX_INJECTION64_PATH", library->c_str(), 0);  // another tool's is left alone
   put_first_on_python_path(injected_python());
@@ -198,6 +203,12 @@ void add_record_command(Program& program) {
                    "what of the GPU: pulse (memory, collectives), kernels (and copies), full (and "
                    "runtime calls); default: kernels")
       ->check(CLI::IsMember({"pulse", "kernels", "full"}));
+  command
+      ->add_option("--npu", options->npu_level,
+                   "also the Ascend NPU, from the import of MindSpore or torch_npu to the end: "
+                   "level0 (kernels), level1 (and counters, AscendCL), level2 (and the runtime); "
+                   "default: in the windows of the program's own profiler only")
+      ->check(CLI::IsMember({"level0", "level1", "level2"}));
   command->add_option("COMMAND", options->command, "the program and its arguments, behind --")
       ->required();
   command->callback([&program, options] {

@@ -17,6 +17,7 @@ constexpr size_t kRanksListed = 8;
 constexpr size_t kCategoriesListed = 12;
 constexpr size_t kNamesListed = 6;
 constexpr size_t kQualityListed = 10;
+constexpr size_t kTriggersListed = 5;
 constexpr size_t kUsualWidth = 160;
 
 std::string cut(const std::string& text, size_t columns) {
@@ -124,6 +125,8 @@ void add_overview(const RunSummary& summary, Page& page) {
     page.field("time", fmt::format("{} to {}, {}", time_text(first_ns), time_text(last_ns),
                                    duration_text(last_ns - first_ns)));
   }
+  for (const std::string& line : trigger_lines(summary.triggers, kTriggersListed))
+    page.field("captured", line);
   const StepsSummary& steps = summary.steps;
   if (steps.count == 0) {
     page.field("steps", "none marked");

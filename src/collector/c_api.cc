@@ -71,14 +71,15 @@ std::string run_folder(const std::string& folder) {
   return path;
 }
 
-std::unique_ptr<stepscope::Source> npu_source(const char* folder, const stepscope_options& chosen) {
+stepscope::ascend::AscendOptions npu_options(const std::string& folder,
+                                             const stepscope_options& chosen) {
   stepscope::ascend::AscendOptions options;
   options.folder = run_folder(folder);
   options.level = static_cast<stepscope::ascend::Level>(std::clamp(chosen.npu_level, 1u, 4u));
   if (chosen.npu_metrics > 0) options.metrics = chosen.npu_metrics - 1;
   options.data = chosen.npu_data;
   options.device = static_cast<int32_t>(chosen.npu_device);
-  return std::make_unique<stepscope::ascend::AscendSource>(std::move(options));
+  return options;
 }
 
 // CUPTI, CANN and the drivers take themselves apart when the program exits. Handlers run last to
@@ -122,12 +123,40 @@ stepscope::RecorderOptions recorder_options(const stepscope_options& chosen) {
   return recorder;
 }
 
-int start(const char* folder, const stepscope_options* options, bool from_environment) {
+stepscope::WatchOptions watch_options(const char* output, const stepscope_watch_options* rules) {
+  stepscope_watch_options chosen{};
+  if (rules != nullptr) std::memcpy(&chosen, rules, std::min(rules->size, sizeof chosen));
+  stepscope::WatchOptions watch;
+  const auto ns = [](uint32_t ms, int64_t fallback) {
+    return ms == 0 ? fallback : int64_t{ms} * 1'000'000;
+  };
+  watch.output = output;
+  watch.keep_ns = ns(chosen.keep_ms, watch.keep_ns);
+  watch.keep_bytes = or_default(chosen.keep_mb, watch.keep_bytes >> 20) << 20;
+  if (chosen.capture_steps > 0) watch.capture_steps = chosen.capture_steps;
+  watch.capture_ns = ns(chosen.capture_ms, watch.capture_ns);
+  watch.slow_factor = chosen.slow_factor;
+  if (chosen.slow_steps > 0) watch.slow_steps = chosen.slow_steps;
+  watch.no_progress_ns = ns(chosen.no_progress_ms, 0);
+  watch.signals = chosen.signals;
+  watch.most_captures = or_default(chosen.most_captures, watch.most_captures);
+  if (chosen.within_s > 0) watch.within_ns = int64_t{chosen.within_s} * 1'000'000'000;
+  watch.stacks = chosen.stacks;
+  return watch;
+}
+
+int start(const char* folder, const stepscope_options* options, bool from_environment,
+          const stepscope_watch_options* rules = nullptr) {
   stepscope::leave_worker_rings();
-  const stepscope_options chosen = complete(options);
+  stepscope_options chosen = complete(options);
   stepscope::RecorderOptions recorder = recorder_options(chosen);
   recorder.folder = folder;
   recorder.from_environment = from_environment;
+  if (rules != nullptr) {
+    recorder.watch = watch_options(folder, rules);
+    recorder.source_bytes += recorder.watch->keep_bytes;
+    chosen.npu_level = 0;  // CANN writes to the disk all the time
+  }
   Sources sources;
   if (chosen.system_interval_ms > 0) {
     sources.push_back(std::make_unique<stepscope::SystemSource>(
@@ -141,7 +170,12 @@ int start(const char* folder, const stepscope_options* options, bool from_enviro
                                                                 Process::instance().workers()));
   if (chosen.gpu_tier > 0)
     sources.push_back(gpu_source(gpu_options(chosen.gpu_tier, recorder.max_host_bytes)));
-  if (chosen.npu_level > 0) sources.push_back(npu_source(folder, chosen));
+  sources.push_back(
+      std::make_unique<stepscope::ascend::NpuWindowsSource>(Process::instance().npu_windows()));
+  if (chosen.npu_level > 0) {
+    sources.push_back(
+        std::make_unique<stepscope::ascend::AscendSource>(npu_options(folder, chosen)));
+  }
   const stepscope::Status started =
       Process::instance().start(std::move(recorder), std::move(sources));
   if (!started) return fail(started.error().message());
@@ -155,6 +189,32 @@ int stepscope_start(const char* folder, const stepscope_options* options) try {
   return start(folder, options, false);
 } catch (const std::exception& failure) {
   return fail(std::string("cannot start recording: ") + failure.what());
+}
+
+int stepscope_watch(const char* output, const stepscope_watch_options* rules,
+                    const stepscope_options* options) try {
+  stepscope_watch_options none{};
+  none.size = sizeof none;
+  return start(output, options, false, rules == nullptr ? &none : rules);
+} catch (const std::exception& failure) {
+  return fail(std::string("cannot watch: ") + failure.what());
+}
+
+int stepscope_trigger(const char* kind, const char* what) try {
+  stepscope::TriggerCause cause;
+  cause.kind = kind;
+  cause.what = what;
+  return Process::instance().trigger(std::move(cause)) ? 0 : fail("nothing is being watched");
+} catch (const std::exception& failure) {
+  return fail(std::string("cannot capture: ") + failure.what());
+}
+
+const char* stepscope_captures(void) try {
+  thread_local std::string captures;
+  captures = Process::instance().captures_json();
+  return captures.c_str();
+} catch (const std::exception&) {
+  return "[]";
 }
 
 void stepscope_prepare(const stepscope_options* options) try {
@@ -189,6 +249,23 @@ int stepscope_start_from_environment(int with_gpu) try {
   return start(folder->c_str(), &options, true) == 0 ? 1 : -1;
 } catch (const std::exception& failure) {
   return fail(std::string("cannot start recording: ") + failure.what());
+}
+
+int stepscope_begin_npu(const stepscope_options* options) try {
+  const std::string folder = Process::instance().outer_folder();
+  if (folder.empty()) return fail("nothing is being recorded from outside");
+  const stepscope::Status begun =
+      Process::instance().npu_windows().begin(npu_options(folder, complete(options)));
+  if (!begun) return fail(begun.error().message());
+  stop_before_the_driver_ends();
+  return 0;
+} catch (const std::exception& failure) {
+  return fail(std::string("cannot record the NPU: ") + failure.what());
+}
+
+void stepscope_end_npu(void) try {
+  Process::instance().npu_windows().end();
+} catch (const std::exception&) {  // NOLINT: without memory there is nothing to be said
 }
 
 const char* stepscope_stop(void) try {

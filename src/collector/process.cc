@@ -108,6 +108,17 @@ std::vector<std::string> Process::problems() {
   return recorder_ == nullptr ? std::vector<std::string>() : recorder_->problems();
 }
 
+std::string Process::captures_json() {
+  const std::lock_guard moment(recorder_mutex_);
+  Watch* const watch = recorder_ == nullptr ? nullptr : recorder_->watch();
+  return watch == nullptr ? "[]" : watch->captures_json();
+}
+
+bool Process::trigger(TriggerCause cause) {
+  const std::lock_guard moment(recorder_mutex_);
+  return recorder_ != nullptr && recorder_->trigger(std::move(cause));
+}
+
 Status Process::add_source(std::unique_ptr<Source> source) {
   const std::lock_guard lock(mutex_);
   if (recorder_ != nullptr) return recorder_->add_source(std::move(source));
@@ -123,6 +134,7 @@ void Process::before_fork() {
   stages_.mutex().lock();
   names_.mutex().lock();
   mindspore_inbox_.mutex().lock();
+  npu_windows_.mutex().lock();
 }
 
 void Process::after_fork(bool in_child) {
@@ -138,8 +150,10 @@ void Process::after_fork(bool in_child) {
     }
     rings_.forget_threads();
     mindspore_inbox_.forget();
+    npu_windows_.forget();
     workers_.forget();
   }
+  npu_windows_.mutex().unlock();
   mindspore_inbox_.mutex().unlock();
   names_.mutex().unlock();
   stages_.mutex().unlock();

@@ -16,6 +16,7 @@
 
 #include "collector/pipeline_stages.h"
 #include "collector/recorder.h"
+#include "collector/sources/ascend/npu_windows.h"
 #include "collector/sources/mindspore/mindspore_source.h"
 #include "collector/worker_rings.h"
 
@@ -37,9 +38,13 @@ class Process {
   std::string outer_folder();
   // False when nothing records or the writer needs longer.
   bool flush_within(std::chrono::nanoseconds most);
-  // These two do not wait for a start or stop in progress.
+  // These do not wait for a start or stop in progress.
   void add_note(std::string_view name, std::string_view json);
   std::vector<std::string> problems();
+  // What a watch has captured; "[]" without one.
+  std::string captures_json();
+  // False when nothing is watched.
+  bool trigger(TriggerCause cause);
   // To the recording that runs; an error when none does.
   Status add_source(std::unique_ptr<Source> source);
   WriterBell& bell() { return bell_; }
@@ -47,6 +52,7 @@ class Process {
   NameTable& names() { return names_; }
   RingRegistry& rings() { return rings_; }
   MindsporeInbox& mindspore_inbox() { return mindspore_inbox_; }
+  ascend::NpuWindows& npu_windows() { return npu_windows_; }
   PipelineStages& stages() { return stages_; }
   WorkerRings& workers() { return workers_; }
 
@@ -58,6 +64,7 @@ class Process {
   NameTable names_;
   RingRegistry rings_;
   MindsporeInbox mindspore_inbox_;
+  ascend::NpuWindows npu_windows_;
   PipelineStages stages_;
   WorkerRings workers_;
   WriterBell bell_;

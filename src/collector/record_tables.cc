@@ -16,8 +16,10 @@ uint64_t behind(uint64_t kind, uint64_t position, uint64_t head) {
 
 }  // namespace
 
-RecordSorter::RecordSorter(ChunkBuilder& chunk, int64_t thread, uint64_t beginning, uint64_t now)
+RecordSorter::RecordSorter(ChunkBuilder& chunk, LastingRows& lasting, int64_t thread,
+                           uint64_t beginning, uint64_t now)
     : chunk_(chunk),
+      lasting_(lasting),
       thread_(thread),
       ranges_(chunk.table(kRangesTable, thread)),
       values_(chunk.table(kValuesTable, thread)),
@@ -45,11 +47,19 @@ uint64_t RecordSorter::add(const stepscope_ring& ring, uint64_t position, uint64
     std::memcpy(values, &slot(next), sizeof values);
     if (plain_kind == STEPSCOPE_DEVICE_CALL) {
       add_call(static_cast<int64_t>(start), static_cast<int64_t>(duration), record.name, values);
+    } else if (plain_kind == STEPSCOPE_STACK_NODE || plain_kind == STEPSCOPE_THREAD_NAME) {
+      lasting_.add(kValuesTable, thread_,
+                   {plain_kind, static_cast<int64_t>(start), static_cast<int64_t>(duration),
+                    record.name, values[0], values[1]});
     } else {
+      if (plain_kind == STEPSCOPE_STEP && steps_ != nullptr)
+        steps_->push_back({start, values[0], false, thread_});
       values_.add({plain_kind, static_cast<int64_t>(start), static_cast<int64_t>(duration),
                    record.name, values[0], values[1]});
     }
   } else {
+    if (plain_kind == STEPSCOPE_STEP_END && steps_ != nullptr)
+      steps_->push_back({start, 0, true, thread_});
     ranges_.add(
         {plain_kind, static_cast<int64_t>(start), static_cast<int64_t>(duration), record.name});
   }

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "collector/lasting_rows.h"
 #include "format/chunk_builder.h"
 #include "stepscope/record.h"
 
@@ -37,11 +39,22 @@ inline constexpr std::string_view kSynchronizationColumns[] = {
     "type", "start_ticks", "duration_ticks", "stream", "correlation", "event"};
 inline constexpr RawTableLayout kSynchronizationsTable{"synchronizations", kSynchronizationColumns};
 
+// A step begins, or the one that is open ends.
+struct StepMark {
+  uint64_t ticks = 0;
+  int64_t number = 0;
+  bool ends = false;
+  int64_t thread = 0;
+};
+
 // Sorts the records of one thread. Cheap to make; good until the chunk is packed.
 class RecordSorter {
  public:
   // `beginning` is the start of the recording, `now` a moment behind every record.
-  RecordSorter(ChunkBuilder& chunk, int64_t thread, uint64_t beginning, uint64_t now);
+  RecordSorter(ChunkBuilder& chunk, LastingRows& lasting, int64_t thread, uint64_t beginning,
+               uint64_t now);
+  // Steps are told there as well.
+  void tell_steps(std::vector<StepMark>& steps) { steps_ = &steps; }
 
   // Takes the record at `position` and returns where the next one is, `head` at most: a caller who
   // puts a flag without its slot gets a wrong record, not a writer that runs on for ever.
@@ -53,6 +66,8 @@ class RecordSorter {
   void add_call(int64_t start, int64_t duration, uint32_t name, const int64_t (&values)[2]);
 
   ChunkBuilder& chunk_;
+  LastingRows& lasting_;
+  std::vector<StepMark>* steps_ = nullptr;
   int64_t thread_;
   RawTableBuilder* calls_[2] = {};  // of the runtime, of the driver; null until there is one
   RawTableBuilder& ranges_;

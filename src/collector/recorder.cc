@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/json_text.h"
+#include "collector/crash_signals.h"
 #include "collector/record_tables.h"
 #include "collector/signals_blocked.h"
 #include "stepscope/record.h"
@@ -44,16 +45,18 @@ void WriterBell::wait_ns(int64_t most_ns) {
 }
 
 std::string RecordingStatistics::to_json() const {
-  return JsonObject()
-      .add("events", events)
-      .add("not_recorded", not_recorded)
-      .add("threads", threads)
-      .add("bytes", bytes)
-      .add("seconds", seconds)
-      .add("writer_cpu_seconds", writer_cpu_seconds)
-      .add("stopped_by", stopped_by)
-      .add("problems", problems)
-      .text();
+  std::string text = JsonObject()
+                         .add("events", events)
+                         .add("not_recorded", not_recorded)
+                         .add("threads", threads)
+                         .add("bytes", bytes)
+                         .add("seconds", seconds)
+                         .add("writer_cpu_seconds", writer_cpu_seconds)
+                         .add("stopped_by", stopped_by)
+                         .add("problems", problems)
+                         .text();
+  if (!captures_json.empty()) text.insert(text.size() - 1, ",\"captures\":" + captures_json);
+  return text;
 }
 
 void Recorder::prepare(const RecorderOptions& options, RingRegistry& rings) {
@@ -66,32 +69,40 @@ Result<std::unique_ptr<Recorder>> Recorder::start(RecorderOptions options, NameT
                                                   RingRegistry& rings, WriterBell& bell,
                                                   std::vector<std::unique_ptr<Source>> sources) {
   const ClockSample beginning = sample_clocks();
-  auto output = RawOutput::create(options.folder, options.max_disk_bytes, options.min_free_bytes);
-  if (!output) return std::move(output.error());
+  std::optional<RawOutput> output;
+  if (!options.watch) {
+    auto file = RawOutput::create(options.folder, options.max_disk_bytes, options.min_free_bytes);
+    if (!file) return std::move(file.error());
+    output = std::move(*file);
+  }
   set_ring_limits(options, rings);
   rings.forget_content();
   rings.prepare(kReadyRingsAtStart);
-  return std::unique_ptr<Recorder>(new Recorder(std::move(options), beginning, std::move(*output),
+  return std::unique_ptr<Recorder>(new Recorder(std::move(options), beginning, std::move(output),
                                                 names, rings, bell, std::move(sources)));
 }
 
-Recorder::Recorder(RecorderOptions options, const ClockSample& beginning, RawOutput output,
-                   NameTable& names, RingRegistry& rings, WriterBell& bell,
-                   std::vector<std::unique_ptr<Source>> sources)
+Recorder::Recorder(RecorderOptions options, const ClockSample& beginning,
+                   std::optional<RawOutput> output, NameTable& names, RingRegistry& rings,
+                   WriterBell& bell, std::vector<std::unique_ptr<Source>> sources)
     : options_(std::move(options)),
       output_(std::move(output)),
       names_(names),
       rings_(rings),
       bell_(bell),
       sources_(std::move(sources)),
-      beginning_(beginning) {
+      beginning_(beginning),
+      lasting_(chunk_, options_.watch.has_value()),
+      watch_(options_.watch ? std::make_unique<Watch>(*options_.watch) : nullptr),
+      file_began_ns_(beginning_.monotonic_ns),
+      chunk_began_ns_(beginning_.monotonic_ns) {
   const SignalsBlocked for_new_threads;
-  chunk_.add_note("recording", beginning_json());
-  for (const auto& [name, json] : options_.notes) chunk_.add_note(name, json);
+  if (output_) chunk_.add_note("recording", beginning_json());
+  for (const auto& [name, json] : options_.notes) lasting_.add_note(name, json);
   for (auto& source : sources_) {
     const Status started = source->start();
     if (started.ok()) continue;
-    chunk_.add_note(
+    lasting_.add_note(
         "source_left_out",
         JsonObject().add("source", source->name()).add("why", started.error().message()).text());
     problems_.push_back(std::string(source->name()) + ": " + started.error().message());
@@ -107,6 +118,7 @@ Recorder::Recorder(RecorderOptions options, const ClockSample& beginning, RawOut
     std::this_thread::sleep_for(std::chrono::nanoseconds(kClockApartNs - apart_ns));
   add_clock(sample_clocks());
   flush();
+  if (watch_) listen_for_signals(watch_->options().signals, bell_);
   writer_ = std::thread([this] { run(); });
 }
 
@@ -154,6 +166,13 @@ void Recorder::adopt_new_sources() {
   new_sources_.clear();
 }
 
+bool Recorder::trigger(TriggerCause cause) {
+  if (!watch_) return false;
+  watch_->trigger(std::move(cause));
+  bell_.ring();
+  return true;
+}
+
 bool Recorder::flush_within(std::chrono::nanoseconds most) {
   std::unique_lock lock(flush_mutex_);
   const uint64_t mine = ++flushes_asked_;
@@ -177,6 +196,7 @@ void Recorder::answer_flushes(uint64_t asked) {
 
 void Recorder::run() {
   ::pthread_setname_np(::pthread_self(), "stepscope");
+  if (watch_) answer_signals_here();
   // One after the other: a thread that needs one meanwhile waits for one at most.
   for (size_t ready = 1; ready <= kReadyRings; ++ready) rings_.prepare(ready);
   int64_t flushed_ns = monotonic_ns();
@@ -186,6 +206,7 @@ void Recorder::run() {
     adopt_new_sources();
     drain();
     const int64_t now_ns = monotonic_ns();
+    if (watch_) look_for_triggers(now_ns);
     if (chunk_.bytes() < kFlushAtBytes && now_ns - flushed_ns < kFlushEveryNs && !sources_wait() &&
         asked == flushes_done_)
       continue;
@@ -210,26 +231,38 @@ RecordingStatistics Recorder::stop() {
     }
     for (Source* const source : sources) source->stop();
   }
+  if (watch_) stop_listening_for_signals();  // one that has come is still answered below
   stopping_.store(true, std::memory_order_release);
   bell_.ring();
   writer_.join();
   adopt_new_sources();
   drain();
+  if (watch_) {
+    look_for_triggers(monotonic_ns());  // what was told or came at the last moment
+    if (output_) end_capture();
+    statistics_.captures_json = watch_->captures_json();
+    statistics_.problems = problems();
+  } else {
+    finish_file();
+  }
+  rings_.give_memory_back();
+  answer_flushes(flushes_asked());
+  return statistics_;
+}
+
+void Recorder::finish_file() {
   do {
     collect();
     flush();
   } while (sources_wait());
-  statistics_.not_recorded += count_not_recorded();
+  statistics_.not_recorded = count_not_recorded();
   statistics_.threads = static_cast<int64_t>(threads_.size());
-  statistics_.seconds = static_cast<double>(monotonic_ns() - beginning_.monotonic_ns) * 1e-9;
-  statistics_.bytes = static_cast<int64_t>(output_.bytes());
+  statistics_.seconds = static_cast<double>(monotonic_ns() - file_began_ns_) * 1e-9;
+  statistics_.bytes = static_cast<int64_t>(output_->bytes());
   statistics_.problems = problems();
   chunk_.add_note("end", statistics_.to_json());
   flush(true);
-  statistics_.bytes = static_cast<int64_t>(output_.bytes());
-  rings_.give_memory_back();
-  answer_flushes(flushes_asked());
-  return statistics_;
+  statistics_.bytes = static_cast<int64_t>(output_->bytes());
 }
 
 void Recorder::drain() {
@@ -245,12 +278,13 @@ void Recorder::drain_ring(ThreadRing& ring) {
   KnownThread& known = threads_[ring.thread];
   if (!known.named) {
     known.named = true;
-    chunk_.table(kThreadsTable, 0)
-        .add({ring.thread, static_cast<int64_t>(names_.intern(ring.thread_name))});
+    lasting_.add(kThreadsTable, 0,
+                 {ring.thread, static_cast<int64_t>(names_.intern(ring.thread_name))});
   }
   // In pieces: the thread gets its room back early, and a chunk stays small whatever a ring holds.
   while (tail != head) {
-    RecordSorter sorter(chunk_, ring.thread, beginning_.ticks, stepscope_ticks());
+    RecordSorter sorter(chunk_, lasting_, ring.thread, beginning_.ticks, stepscope_ticks());
+    if (watch_) sorter.tell_steps(step_marks_);
     for (int i = 0; i < kDrainAtOnce && tail != head; ++i) tail = sorter.add(shared, tail, head);
     __atomic_store_n(&shared.tail, tail, __ATOMIC_RELEASE);
     events_in_chunk_ += sorter.take_events();
@@ -261,10 +295,10 @@ void Recorder::drain_ring(ThreadRing& ring) {
 
 void Recorder::collect() {
   if (!statistics_.stopped_by.empty()) return;
-  SourceOutput output{chunk_, names_};
+  SourceOutput output{chunk_, names_, lasting_};
   for (const auto& source : sources_) source->collect(output);
   events_in_chunk_ += output.events;
-  statistics_.not_recorded += output.not_recorded;
+  source_losses_ += output.not_recorded;
   if (!output.problems.empty()) {
     const std::lock_guard lock(notes_mutex_);
     for (std::string& problem : output.problems) problems_.push_back(std::move(problem));
@@ -286,15 +320,21 @@ void Recorder::add_clock(const ClockSample& sample) {
 void Recorder::flush(bool last) {
   {
     const std::lock_guard lock(notes_mutex_);
-    for (const auto& [name, json] : notes_) chunk_.add_note(name, json);
+    for (const auto& [name, json] : notes_) lasting_.add_note(name, json);
     notes_.clear();
+  }
+  if (!output_) {
+    keep_chunk();
+    return;
   }
   names_written_ = names_.visit_from(
       names_written_, [&](uint32_t id, std::string_view text) { chunk_.add_string(id, text); });
-  const auto bytes = chunk_.pack(chunks_);
-  const int64_t events = std::exchange(events_in_chunk_, 0);
+  append(chunk_.pack(chunks_), std::exchange(events_in_chunk_, 0), last);
+}
+
+void Recorder::append(std::span<const std::byte> chunk, int64_t events, bool last) {
   if (!statistics_.stopped_by.empty() && !last) return;
-  const Status written = output_.append(bytes, last);
+  const Status written = output_->append(chunk, last);
   if (written.ok()) {
     ++chunks_;
     statistics_.events += events;
@@ -304,8 +344,12 @@ void Recorder::flush(bool last) {
   if (statistics_.stopped_by.empty()) statistics_.stopped_by = written.error().message();
 }
 
+int64_t Recorder::lost_so_far() {
+  return static_cast<int64_t>(rings_.not_recorded()) + source_losses_;
+}
+
 int64_t Recorder::count_not_recorded() {
-  uint64_t lost = rings_.not_recorded() + static_cast<uint64_t>(events_not_written_);
+  auto lost = static_cast<uint64_t>(lost_so_far() - lost_before_file_ + events_not_written_);
   if (!statistics_.stopped_by.empty()) {
     for (ThreadRing* ring : rings_.in_use()) lost += count_records(ring->shared);
   }

@@ -1,5 +1,6 @@
 // Recorder: one recording, from start to stop. Owns the writer thread, which empties the rings,
-// asks the sources and appends chunks to the raw file.
+// asks the sources and appends chunks to the raw file. With a watch (collector/watch.h) there is a
+// file only while something is captured; otherwise chunks are kept in memory for a while.
 //
 // The threads that record never wait for it: what it cannot take in time, or may not write any
 // more, stays in the rings until they are full and is then counted instead of kept.
@@ -13,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -22,10 +24,12 @@
 
 #include "base/result.h"
 #include "collector/clock.h"
+#include "collector/lasting_rows.h"
 #include "collector/name_table.h"
 #include "collector/raw_output.h"
 #include "collector/ring_registry.h"
 #include "collector/source.h"
+#include "collector/watch.h"
 #include "format/chunk_builder.h"
 
 namespace stepscope {
@@ -59,6 +63,8 @@ struct RecorderOptions {
   uint64_t ring_bytes = 4ull << 20;
   uint64_t source_bytes = 0;  // what the sources may take of max_host_bytes
   bool from_environment = false;
+  // Keeps seconds instead of writing them; `folder` is not used then.
+  std::optional<WatchOptions> watch;
   // A reading of the clocks some time before the start; saves waiting for a second one.
   std::optional<ClockSample> earlier_clock;
   // Notes that go into the file first: name and JSON.
@@ -74,6 +80,7 @@ struct RecordingStatistics {
   double writer_cpu_seconds = 0;
   std::string stopped_by;             // the sentence, when a budget or the disk ended it early
   std::vector<std::string> problems;  // what the sources could not do, in sentences
+  std::string captures_json;          // of a watch
 
   std::string to_json() const;
 };
@@ -90,6 +97,10 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   void add_note(std::string_view name, std::string_view json);
+  // Null when nothing is watched for.
+  Watch* watch() { return watch_.get(); }
+  // Something happened that only the program knows; false without a watch.
+  bool trigger(TriggerCause cause);
   // What the sources could not do, so far.
   std::vector<std::string> problems();
   // A source that turns up while the recording runs. Started on this thread.
@@ -101,14 +112,16 @@ class Recorder {
   // The caller has cleared stepscope_recording before.
   RecordingStatistics stop();
   // In a forked child, where the writer thread does not exist.
-  void abandon() { output_.abandon(); }
+  void abandon() {
+    if (output_) output_->abandon();
+  }
 
  private:
   struct KnownThread {
     bool named = false;
   };
 
-  Recorder(RecorderOptions options, const ClockSample& beginning, RawOutput output,
+  Recorder(RecorderOptions options, const ClockSample& beginning, std::optional<RawOutput> output,
            NameTable& names, RingRegistry& rings, WriterBell& bell,
            std::vector<std::unique_ptr<Source>> sources);
   void run();
@@ -118,14 +131,25 @@ class Recorder {
   bool sources_wait() const;
   void adopt_new_sources();
   void flush(bool last = false);
+  void append(std::span<const std::byte> chunk, int64_t events, bool last = false);
+  void finish_file();
   uint64_t flushes_asked();
   void answer_flushes(uint64_t asked);
   void add_clock(const ClockSample& sample);
   std::string beginning_json() const;
+  int64_t lost_so_far();
   int64_t count_not_recorded();
 
+  // recorder_captures.cc: with a watch.
+  void keep_chunk();
+  void look_for_triggers(int64_t now_ns);
+  void begin_capture(const TriggerCause& cause, int64_t now_ns);
+  void end_capture();
+  void add_cause(const TriggerCause& cause);
+  void write_stacks(const TriggerCause& cause);
+
   RecorderOptions options_;
-  RawOutput output_;
+  std::optional<RawOutput> output_;  // none while a watch only keeps
   NameTable& names_;
   RingRegistry& rings_;
   WriterBell& bell_;
@@ -139,9 +163,17 @@ class Recorder {
 
   // The writer thread's own, and stop()'s after it has ended.
   ChunkBuilder chunk_;
+  LastingRows lasting_;
+  std::unique_ptr<Watch> watch_;
+  std::vector<StepMark> step_marks_;
   uint64_t chunks_ = 0;
   int64_t events_in_chunk_ = 0;
   int64_t events_not_written_ = 0;
+  int64_t source_losses_ = 0;
+  int64_t lost_before_file_ = 0;   // of lost_so_far()
+  int64_t file_began_ns_ = 0;      // monotonic; what is in the file was recorded since
+  int64_t chunk_began_ns_ = 0;     // the same of the chunk that is being made,
+  int64_t chunk_lost_before_ = 0;  // with a watch
   uint32_t names_written_ = 0;
   std::unordered_map<int64_t, KnownThread> threads_;
   RecordingStatistics statistics_;

@@ -10,6 +10,7 @@
 
 #include "base/json_text.h"
 #include "base/result.h"
+#include "collector/lasting_rows.h"
 #include "collector/name_table.h"
 #include "format/chunk_builder.h"
 
@@ -19,6 +20,8 @@ namespace stepscope {
 struct SourceOutput {
   ChunkBuilder& chunk;
   NameTable& names;
+  // For rows that later ones refer to, and for notes.
+  LastingRows& lasting;
   // Rows that count as events of the recording, and those that the source knows to have lost.
   int64_t events = 0;
   int64_t not_recorded = 0;
@@ -28,7 +31,7 @@ struct SourceOutput {
   // Something of what was asked for will be missing: kept in the run, and said to whoever started
   // the recording.
   void report(std::string_view source, std::string_view sentence) {
-    chunk.add_note("not_honoured", JsonObject().add(source, sentence).text());
+    lasting.add_note("not_honoured", JsonObject().add(source, sentence).text());
     problems.push_back(std::string(source) + ": " + std::string(sentence));
   }
 };

@@ -90,6 +90,24 @@ size_t ChunkBuilder::bytes() const {
 
 std::span<const std::byte> ChunkBuilder::pack(uint64_t number) {
   if (empty()) return {};
+  compose();
+  for (const auto& table : tables_) {
+    for (RawTableBuilder::Column& column : table->columns_) {
+      column.bytes.clear();
+      column.last = 0;
+    }
+    table->rows_ = 0;
+  }
+  return compress(number);
+}
+
+std::span<const std::byte> ChunkBuilder::pack_and_keep_rows(uint64_t number) {
+  if (empty()) return {};
+  compose();
+  return compress(number);
+}
+
+void ChunkBuilder::compose() {
   plain_.clear();
   if (string_count_ > 0) {
     append_section(plain_, RawSection::kStrings);
@@ -97,6 +115,9 @@ std::span<const std::byte> ChunkBuilder::pack(uint64_t number) {
     plain_.append(strings_.data(), strings_.size());
   }
   plain_.append(notes_.data(), notes_.size());
+  strings_.clear();
+  string_count_ = 0;
+  notes_.clear();
   // Threads end and series stop: their tables must not stay for as long as the program runs.
   std::erase_if(tables_, [](const auto& table) { return table->rows_ == 0; });
   for (const auto& table : tables_) {
@@ -106,18 +127,14 @@ std::span<const std::byte> ChunkBuilder::pack(uint64_t number) {
     append_varint(plain_, table->rows_);
     append_varint(plain_, table->columns_.size());
     for (const std::string_view column : table->layout_.columns) append_text(plain_, column);
-    for (RawTableBuilder::Column& column : table->columns_) {
+    for (const RawTableBuilder::Column& column : table->columns_) {
       append_varint(plain_, column.bytes.size());
       plain_.append(column.bytes.data(), column.bytes.size());
-      column.bytes.clear();
-      column.last = 0;
     }
-    table->rows_ = 0;
   }
-  strings_.clear();
-  string_count_ = 0;
-  notes_.clear();
+}
 
+std::span<const std::byte> ChunkBuilder::compress(uint64_t number) {
   RawChunkHeader header;
   packed_.resize_uninitialised(sizeof header + ZSTD_compressBound(plain_.size()));
   const size_t bytes =

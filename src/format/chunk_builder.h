@@ -68,8 +68,13 @@ class ChunkBuilder {
   // The whole chunk, ready to be appended to the file; valid until the next call. The builder is
   // empty afterwards. Empty when there was nothing to pack.
   std::span<const std::byte> pack(uint64_t number);
+  // The same, but the rows of all tables stay, for a later chunk that has them again.
+  std::span<const std::byte> pack_and_keep_rows(uint64_t number);
 
  private:
+  void compose();
+  std::span<const std::byte> compress(uint64_t number);
+
   PodVector<uint8_t> strings_;
   uint64_t string_count_ = 0;
   PodVector<uint8_t> notes_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -194,30 +195,29 @@ Error nothing_found(const std::vector<std::string>& paths, const Walk& walk,
 void drop_nested(std::vector<Candidate>& forms) {
   std::erase_if(forms, [&](const Candidate& inner) {
     return std::any_of(forms.begin(), forms.end(), [&](const Candidate& outer) {
-      return !inner.is_part && outer.importer == inner.importer && inner.path != outer.path &&
+      return inner.part.empty() && outer.importer == inner.importer && inner.path != outer.path &&
              inner.path.starts_with(outer.path + "/");
     });
   });
 }
 
-// Among forms of one unit, richest first: the one to read, its part, and the rest.
-RankSource choose(std::vector<Candidate> forms) {
-  RankSource source;
-  const auto whole =
-      std::find_if(forms.begin(), forms.end(), [](const Candidate& form) { return !form.is_part; });
-  const auto chosen = whole == forms.end() ? forms.begin() : whole;
-  source.chosen = std::move(*chosen);
-  forms.erase(chosen);
-  // A part has forms as well; the first is the richest. A window leaves one: importers expect a
-  // rank without others of their kind in it.
-  for (Candidate& form : forms) {
-    if (form.is_part && !source.chosen.is_part && !source.part) {
-      source.part = std::move(form);
-    } else {
-      source.others.push_back(std::move(form));
-    }
+// Among forms of one unit, richest first: the one to read with its part, and the rest. Importers
+// expect a rank without others of their kind in it, so that of several parts (a recording in which
+// the device was recorded several times) the first is read with it, and each other one for itself.
+std::vector<RankSource> choose(std::vector<Candidate> forms) {
+  std::map<std::string, std::vector<Candidate>> by_part;  // "" is the recording of the host
+  for (Candidate& form : forms) by_part[form.part].push_back(std::move(form));
+  std::vector<RankSource> sources;
+  for (auto& [part, forms_of_it] : by_part) {
+    const bool joins = sources.size() == 1 && sources[0].chosen.part.empty() && !sources[0].part;
+    RankSource& source = joins ? sources[0] : sources.emplace_back();
+    if (joins)
+      source.part = std::move(forms_of_it.front());
+    else
+      source.chosen = std::move(forms_of_it.front());
+    std::move(forms_of_it.begin() + 1, forms_of_it.end(), std::back_inserter(source.others));
   }
-  return source;
+  return sources;
 }
 
 }  // namespace
@@ -266,9 +266,10 @@ Result<std::vector<RankSource>> discover(const std::vector<std::string>& paths,
     std::stable_sort(forms.begin(), forms.end(), [](const Candidate& a, const Candidate& b) {
       return a.richness > b.richness;
     });
-    RankSource source = choose(std::move(forms));
-    source.window = windows[std::get<0>(key)]++;
-    sources.push_back(std::move(source));
+    for (RankSource& source : choose(std::move(forms))) {
+      source.window = windows[std::get<0>(key)]++;
+      sources.push_back(std::move(source));
+    }
   }
   return sources;
 }

@@ -32,8 +32,8 @@ struct Candidate {
   int richness = 0;            // among forms of one unit the highest is taken
   uint64_t bytes = 0;          // what import() will read, for progress and the memory budget
   // What a device's own profiler left beside a recording of the host: not another form of it, but a
-  // part, read into the same rank.
-  bool is_part = false;
+  // part, read into the same rank. Forms of one part have the same name here; "": it is none.
+  std::string part;
 };
 
 // A folder and what is directly in it, sorted by name. Links are not followed out of the tree the

@@ -28,7 +28,9 @@ Status send_series(OpenRun& run, const httplib::Request&, httplib::Response& res
         .add("unit", named.unit)
         .add("samples", static_cast<int64_t>(named.curve.samples()))
         .add("low", named.curve.low())
-        .add("high", named.curve.high());
+        .add("high", named.curve.high())
+        .add("first", named.curve.first_ns() - run.origin_ns())
+        .add("last", named.curve.last_ns() - run.origin_ns());
     json += (i == 0 ? "" : ",") + one.text();
   }
   reply_json(response, json + "]}");

@@ -33,6 +33,8 @@ class Curve {
   uint64_t samples() const { return given_; }
   double low() const { return low_; }
   double high() const { return high_; }
+  int64_t first_ns() const { return times_ns_.empty() ? 0 : times_ns_.front(); }
+  int64_t last_ns() const { return last_ns_; }
   // Appends what the viewport shows, and before it the sample that holds at its start.
   void query(const Viewport& viewport, std::vector<CurveItem>& items) const;
 

@@ -18,6 +18,7 @@ void add_run_routes(httplib::Server& http, const std::string& prefix, RunCatalog
                     RunTags& tags);
 void add_analysis_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
 void add_timeline_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
+void add_archive_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
 void add_curve_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
 void add_search_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
 void add_slice_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);

@@ -11,6 +11,7 @@
 #include "server/http_reply.h"
 #include "server/request_values.h"
 #include "server/routes.h"
+#include "server/slice_colour.h"
 
 namespace stepscope {
 namespace {
@@ -204,7 +205,9 @@ class RangeTotals {
           std::max<int64_t>(std::min(begin + length, end_ns_) - std::max(begin, start_ns_), 0);
       const int64_t name = names.at(at);
       Total& total = by_name_[name];
-      if (total.count++ == 0) total.colour = run_.colour(categories.at(at), name);
+      if (total.count++ == 0)
+        total.colour = on_track(run_.colour(categories.at(at), name),
+                                text_at(store_, Table::kTracks, "kind", rank, lane.track));
       total.total_ns += inside;
       if (length > total.max_ns) {
         total.max_ns = length;

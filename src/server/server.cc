@@ -88,6 +88,17 @@ bool body_is_small(const ServerOptions& options, const httplib::Request& request
   return false;
 }
 
+// The library compresses what it can, with Brotli at its best if the client takes that: seconds a
+// megabyte. gzip does for pages and tables; files are sent as they are, or it would be the slowest
+// part of a download. There is no setting for it, and requests are made for each use.
+void choose_compression(const httplib::Request& request) {
+  auto& headers = const_cast<httplib::Request&>(request).headers;
+  const bool file = request.has_param("format") || request.path.ends_with("/trace");
+  const bool gzip = request.get_header_value("Accept-Encoding").find("gzip") != std::string::npos;
+  headers.erase("Accept-Encoding");
+  if (gzip && !file) headers.emplace("Accept-Encoding", "gzip");
+}
+
 }  // namespace
 
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -124,6 +135,7 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options) {
   http.set_pre_routing_handler([state = state.get()](const httplib::Request& request,
                                                      httplib::Response& response) {
     Access::add_headers(response);
+    choose_compression(request);
     const bool admitted =
         state->access.admit(request, response) && body_is_small(state->options, request, response);
     return admitted ? httplib::Server::HandlerResponse::Unhandled
@@ -141,6 +153,7 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options) {
   add_upload_routes(http, api, state->catalog, {options.base, options.largest_upload});
   add_analysis_routes(http, api, state->catalog);
   add_timeline_routes(http, api, state->catalog);
+  add_archive_routes(http, api, state->catalog);
   add_curve_routes(http, api, state->catalog);
   add_search_routes(http, api, state->catalog);
   add_slice_routes(http, api, state->catalog);

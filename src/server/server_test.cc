@@ -106,6 +106,43 @@ TEST_F(ServerTest, AnalysesAreFilteredAndSorted) {
   get(run + "/analyses/nothing", 404);
 }
 
+// Two allocations, one release; moments are taken from the curve, in unix ns.
+TEST_F(ServerTest, MemoryOfAMomentAndOfAPart) {
+  start();
+  folder_.write("runs/memory.json", R"({"traceEvents":[
+    {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":100,"dur":50},
+    {"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":110,
+     "args":{"Device Type":1,"Device Id":0,"Addr":16,"Bytes":4096,"Total Allocated":4096,"Total Reserved":8192}},
+    {"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":120,
+     "args":{"Device Type":1,"Device Id":0,"Addr":32,"Bytes":1024,"Total Allocated":5120,"Total Reserved":8192}},
+    {"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":130,
+     "args":{"Device Type":1,"Device Id":0,"Addr":16,"Bytes":-4096,"Total Allocated":1024,"Total Reserved":8192}}]})");
+  const std::string run = ready("memory.json") + "/analyses/";
+  const json curve = get(run + "memory_curve");
+  ASSERT_EQ(curve["total"], 3);
+  const auto cell = [](const json& table, size_t row, const std::string& name) {
+    for (size_t i = 0; i < table["columns"].size(); ++i) {
+      if (table["columns"][i]["name"] == name) {
+        const json& value = table["rows"][row][i];
+        return value.is_string() ? value.get<std::string>() : value.dump();
+      }
+    }
+    return std::string();
+  };
+  const std::string last = cell(curve, 2, "ts");
+  EXPECT_EQ(get(run + "memory_curve?from=" + last)["total"], 1);
+  const json owners =
+      get(run + "memory_owners?rank=0&device=0&device_kind=CUDA&component=&at=" + last);
+  ASSERT_EQ(owners["total"], 1) << owners;
+  EXPECT_EQ(cell(owners, 0, "bytes"), "1024");
+  EXPECT_EQ(get(run + "memory_owners?at=" + cell(curve, 1, "ts"))["total"], 2);
+  get(run + "memory_owners?device=7&at=1", 404);
+  get(run + "memory_owners?at=soon", 400);
+  get(run + "memory_curve?from=x", 400);
+  EXPECT_EQ(get(run + "cpu?first_step=1&last_step=2")["total"], 0);
+  get(run + "cpu?first_step=one", 400);
+}
+
 TEST_F(ServerTest, TheTimelineIsTypedArrays) {
   start();
   const std::string run = ready("one.json");

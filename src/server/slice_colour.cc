@@ -31,7 +31,9 @@ SliceColour slice_colour(std::string_view category, std::string_view name) {
   if (has(word, "memcpy") || has(word, "memset") || label.starts_with("memcpy") ||
       label.starts_with("memset"))
     return SliceColour::kMemory;
-  if (has(word, "sync") || has(label, "synchronize")) return SliceColour::kSync;
+  if (has(word, "sync") || has(label, "synchronize") || has(label, "event_wait") ||
+      has(label, "notify_wait") || has(label, "notify wait"))
+    return SliceColour::kSync;
   if (has(word, "aicpu") || has(word, "ai_cpu")) return SliceColour::kAiCpu;
   if (has(word, "kernel") || has(word, "aicore") || has(word, "ai_core") ||
       has(word, "ai_vector") || has(word, "mix_ai") || has(word, "computing") ||
@@ -43,6 +45,14 @@ SliceColour slice_colour(std::string_view category, std::string_view name) {
   if (has(word, "op") || has(word, "annotation") || has(word, "range")) return SliceColour::kHost;
   if (label == "free") return SliceColour::kFree;
   return SliceColour::kOther;
+}
+
+uint8_t on_track(uint8_t colour, std::string_view track_kind) {
+  if ((colour & 15) != static_cast<uint8_t>(SliceColour::kOther)) return colour;
+  const SliceColour known = track_kind == "device"          ? SliceColour::kComputing
+                            : track_kind == "communication" ? SliceColour::kCommunication
+                                                            : SliceColour::kOther;
+  return static_cast<uint8_t>((colour & ~15) | static_cast<uint8_t>(known));
 }
 
 uint8_t shaded(SliceColour colour, std::string_view name) {

@@ -31,6 +31,9 @@ SliceColour slice_colour(std::string_view category, std::string_view name);
 // the same name looks the same in every lane and run.
 uint8_t shaded(SliceColour colour, std::string_view name);
 
+// A slice whose category and name say nothing has the colour of its track's kind.
+uint8_t on_track(uint8_t colour, std::string_view track_kind);
+
 }  // namespace stepscope
 
 #endif  // STEPSCOPE_SERVER_SLICE_COLOUR_H_

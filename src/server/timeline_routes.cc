@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "analyses/common/rank_rows.h"
+#include "base/intervals.h"
 #include "base/json_text.h"
 #include "server/http_reply.h"
 #include "server/lane_segments.h"
@@ -23,9 +24,32 @@ constexpr size_t kMostTracks = 400;
 constexpr size_t kMostNames = 20'000;
 constexpr int64_t kWidest = 16'384;
 
+// From the first to the last slice that has a length: the part of the run that is worth looking at
+// first. Sources put marks before and long after it.
+Interval extent(const StoreReader& store) {
+  Interval found{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
+  for (size_t rank = 0; rank < store.rank_count(); ++rank) {
+    const ColumnView& starts = store.column(Table::kSlices, "ts", rank);
+    const ColumnView& durations = store.column(Table::kSlices, "dur", rank);
+    for (const Lane& lane : store.lanes(rank)) {
+      if (lane.depth != 0 || lane.rows == 0) continue;
+      const uint64_t last = lane.first_row + lane.rows - 1;
+      if (durations.at(last) <= 0) continue;
+      found.start_ns = std::min(found.start_ns, lane.first_ns);
+      found.end_ns = std::max(found.end_ns, starts.at(last) + durations.at(last));
+    }
+  }
+  return found.start_ns < found.end_ns ? found : Interval{};
+}
+
 Status send_tracks(OpenRun& run, const httplib::Request&, httplib::Response& response) {
   const StoreReader& store = run.store();
-  std::string json = "{\"origin_ns\":\"" + std::to_string(run.origin_ns()) + "\",\"tracks\":[";
+  const Interval shown = extent(store);
+  std::string json = "{\"origin_ns\":\"" + std::to_string(run.origin_ns()) + "\"";
+  if (shown != Interval{})
+    json += ",\"from\":" + std::to_string(shown.start_ns - run.origin_ns()) +
+            ",\"to\":" + std::to_string(shown.end_ns - run.origin_ns());
+  json += ",\"tracks\":[";
   bool first = true;
   for (size_t rank = 0; rank < store.rank_count(); ++rank) {
     const uint64_t base = store.row_base(Table::kTracks, rank);
@@ -209,6 +233,7 @@ Status send_view(OpenRun& run, const httplib::Request& request, httplib::Respons
     const ColumnView& names = store.column(Table::kSlices, "name", rank);
     const ColumnView& categories = store.column(Table::kSlices, "cat", rank);
     const auto lanes = store.lanes(rank);
+    const std::string_view kind = text_at(store, Table::kTracks, "kind", rank, row);
     // Lanes are sorted by track and depth.
     auto lane = std::lower_bound(lanes.begin(), lanes.end(), row,
                                  [](const Lane& one, uint64_t at) { return one.track < at; });
@@ -222,7 +247,7 @@ Status send_view(OpenRun& run, const httplib::Request& request, httplib::Respons
                   static_cast<double>(item.end_ns - origin),
                   static_cast<double>(slice_base + item.slice_row), static_cast<uint32_t>(name),
                   static_cast<uint32_t>(std::min<uint64_t>(item.count, UINT32_MAX)),
-                  run.colour(categories.at(item.slice_row), name));
+                  on_track(run.colour(categories.at(item.slice_row), name), kind));
       }
     }
   }

@@ -26,6 +26,7 @@ std::string rich_trace() {
        R"({"ph": "X", "cat": "cpu_op", "name": "MmBackward0", "pid": 1, "tid": 2, "ts": 110, "dur": 20})",
        R"({"ph": "s", "id": 3, "pid": 1, "tid": 1, "ts": 10, "cat": "fwdbwd", "name": "fwdbwd"})",
        R"({"ph": "f", "id": 3, "pid": 1, "tid": 2, "ts": 110, "cat": "fwdbwd", "name": "fwdbwd", "bp": "e"})",
+       R"({"ph": "i", "s": "g", "name": "Record Window End", "pid": "", "tid": "", "ts": 900})",
        R"({"ph": "C", "name": "queue", "pid": 1, "tid": 1, "ts": 10, "args": {"value": 3}})",
        R"({"ph": "C", "name": "queue", "pid": 1, "tid": 1, "ts": 50, "args": {"value": 8}})",
        R"({"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": 15, "args": {"Total Reserved": 4096, "Total Allocated": 1024, "Bytes": 1024, "Addr": 16, "Device Id": 0, "Device Type": 1}})",
@@ -95,7 +96,10 @@ TEST_F(TimelineRoutes, ComputedLanesAreDrawnLikeTracks) {
 }
 
 TEST_F(TimelineRoutes, TracksSayHowBusyTheyAre) {
-  const json tracks = get(run_ + "/timeline/tracks")["tracks"];
+  const json reply = get(run_ + "/timeline/tracks");
+  EXPECT_EQ(reply["from"], 0);
+  EXPECT_EQ(reply["to"], 200'000);  // the mark at 900 has no length
+  const json tracks = reply["tracks"];
   const json busy = get(run_ + "/timeline/lanes")["busy"];
   ASSERT_EQ(busy.size(), tracks.size());
   for (size_t i = 0; i < tracks.size(); ++i) {
@@ -115,6 +119,7 @@ TEST_F(TimelineRoutes, CurvesOfCountersAndMemory) {
   EXPECT_EQ(by_name["reserved"]["low"], 4096);
   ASSERT_TRUE(by_name.contains("queue")) << series.dump();
   EXPECT_EQ(by_name["queue"]["kind"], "counter");
+  EXPECT_EQ(by_name["queue"]["last"], 50'000);
 
   const std::string body = bytes("/timeline/curves?from=0&to=200000&width=1000&series=" +
                                  by_name["queue"]["series"].dump());
@@ -184,6 +189,28 @@ TEST_F(TimelineRoutes, ARangeIsToldByNameAndByTrack) {
   for (const json& track : range["tracks"]) busy += track["busy_ns"].get<int64_t>();
   EXPECT_EQ(busy, 30'000 + 20'000 + 40'000);  // two streams and the step
   EXPECT_EQ(get(run_ + "/timeline/range?rank=4")["names"], 0);
+}
+
+TEST_F(TimelineRoutes, AnArchiveHasARankAFile) {
+  const std::string all = bytes("/timeline/archive");
+  EXPECT_EQ(all.substr(0, 4), "PK\x03\x04");
+  EXPECT_NE(all.find("rank_0_0.pt.trace.json"), std::string::npos);
+  // What touches the second step only.
+  EXPECT_LT(bytes("/timeline/archive?from=105000&to=200000").size(), all.size());
+  get(run_ + "/timeline/archive?rank=5", 404);
+  get(run_ + "/timeline/archive?from=x", 400);
+}
+
+TEST(SliceColours, TheTrackDecidesWhereTheNameDoesNot) {
+  const uint8_t unknown = shaded(slice_colour("", "Conv2D-op1"), "Conv2D-op1");
+  EXPECT_EQ(unknown & 15, static_cast<int>(SliceColour::kOther));
+  EXPECT_EQ(on_track(unknown, "device") & 15, static_cast<int>(SliceColour::kComputing));
+  EXPECT_EQ(on_track(unknown, "communication") & 15, static_cast<int>(SliceColour::kCommunication));
+  EXPECT_EQ(on_track(unknown, "device") >> 4, unknown >> 4);
+  EXPECT_EQ(on_track(unknown, "host"), unknown);
+  const uint8_t wait = shaded(slice_colour("", "EVENT_WAIT"), "EVENT_WAIT");
+  EXPECT_EQ(wait & 15, static_cast<int>(SliceColour::kSync));
+  EXPECT_EQ(on_track(wait, "device"), wait);
 }
 
 TEST(SliceColours, ShadesDependOnTheNameAlone) {

@@ -93,6 +93,14 @@ export interface TableQuery {
   sort?: string
   offset?: number
   limit?: number
+  // of tables that have them (docs/api.md)
+  first_step?: number
+  last_step?: number
+  from?: string
+  to?: string
+  at?: string
+  device_kind?: string
+  component?: string
 }
 
 export interface Track {
@@ -108,6 +116,39 @@ export interface Track {
   depth: number
   device?: number
   stream?: number
+  level?: number // of a scope
+  busy_ns?: number // of a lane that was computed
+}
+
+export interface Series {
+  series: number
+  position: number
+  rank: number
+  kind: 'counter' | 'memory' | 'queue'
+  group: string
+  name: string
+  unit: string
+  samples: number
+  low: number
+  high: number
+  first: number // times of the first and the last sample, ns after the origin
+  last: number
+}
+
+// A slice where the timeline draws it.
+export interface SlicePlace {
+  slice: number
+  track: number
+  depth: number
+  start: number
+  dur: number
+  name: string
+}
+
+export interface Arrow {
+  kind: string
+  from: SlicePlace
+  to: SlicePlace
 }
 
 export interface SearchHit {
@@ -120,11 +161,15 @@ export interface SearchHit {
 
 export interface SliceDetails {
   slice: Record<string, string | null>
+  place: SlicePlace
+  self_ns: number
+  previous: number | null
+  next: number | null
   kernel: Record<string, string | number | null> | null
   op: Record<string, string | number | null> | null
   communication: Record<string, string | number | null> | null
-  parents: { slice: number; name: string }[]
-  flows: { from: number; to: number; kind: string }[]
+  parents: SlicePlace[]
+  arrows: Arrow[]
   args: unknown
   args_error?: string
 }
@@ -134,6 +179,16 @@ export interface RangeRow {
   count: number
   total_ns: number
   max_ns: number
+  slice: number // the longest
+  colour: number
+}
+
+export interface RangeTotals {
+  rows: RangeRow[]
+  tracks: { track: number; count: number; busy_ns: number }[]
+  names: number
+  count: number
+  total_ns: number
 }
 
 export interface SqlResult {
@@ -189,7 +244,7 @@ export const api = {
     `${root}runs/${run}/analyses/${table}${queryText({ ...query, format })}`,
   analysisCsv: (run: string, table: string) => `${root}runs/${run}/analyses/${table}?format=csv`,
   tracks: (run: string) =>
-    getJson<{ origin_ns: string; tracks: Track[] }>(`runs/${run}/timeline/tracks`),
+    getJson<{ origin_ns: string; from?: number; to?: number; tracks: Track[] }>(`runs/${run}/timeline/tracks`),
   view: async (run: string, from: number, to: number, width: number, tracks: number[], signal?: AbortSignal) =>
     (await fetchChecked(
       `runs/${run}/timeline/view${queryText({ from: Math.floor(from), to: Math.ceil(to), width, tracks: tracks.join(',') })}`,
@@ -197,18 +252,26 @@ export const api = {
     )).arrayBuffer(),
   names: (run: string, ids: number[]) =>
     getJson<{ names: string[] }>(`runs/${run}/timeline/names?ids=${ids.join(',')}`).then((reply) => reply.names),
-  search: (run: string, q: string, limit = 2000) =>
-    getJson<{ total: number; hits: SearchHit[] }>(`runs/${run}/timeline/search${queryText({ q, limit })}`),
-  range: (run: string, from: number, to: number, tracks: number[]) =>
-    getJson<{ rows: RangeRow[]; names: number }>(
-      `runs/${run}/timeline/range${queryText({ from: Math.floor(from), to: Math.ceil(to), tracks: tracks.join(',') })}`),
+  lanes: (run: string) => getJson<{ lanes: Track[]; busy: number[] }>(`runs/${run}/timeline/lanes`),
+  series: (run: string) => getJson<{ series: Series[] }>(`runs/${run}/timeline/series`).then((reply) => reply.series),
+  curves: async (run: string, from: number, to: number, width: number, series: number[], signal?: AbortSignal) =>
+    (await fetchChecked(
+      `runs/${run}/timeline/curves${queryText({ from: Math.floor(from), to: Math.ceil(to), width, series: series.join(',') })}`,
+      { signal },
+    )).arrayBuffer(),
+  search: (run: string, query: { q: string; from?: number; to?: number; latest?: number; rank?: number | null; limit?: number }, signal?: AbortSignal) =>
+    getJson<{ total: number; before: number; hits: SearchHit[] }>(`runs/${run}/timeline/search${queryText({ limit: 2000, ...query })}`, signal),
+  range: (run: string, from: number, to: number, rank: number | null, tracks: number[] | null, signal?: AbortSignal) =>
+    getJson<RangeTotals>(
+      `runs/${run}/timeline/range${queryText({ from: Math.floor(from), to: Math.ceil(to), rank, tracks: tracks?.join(',') })}`, signal),
   slice: (run: string, slice: number) => getJson<SliceDetails>(`runs/${run}/slices/${slice}`),
   sql: async (run: string, sql: string, limit = 1000) =>
     (await fetchChecked(`runs/${run}/sql`, { method: 'POST', body: JSON.stringify({ sql, limit }) }))
       .json() as Promise<SqlResult>,
   schema: (run: string) => getJson<{ tables: { name: string; columns: string[] }[] }>(`runs/${run}/schema`),
-  // A rank's timeline; with `scopeLevels` as a trace view whose scopes go down to that level.
-  traceLink: (run: string, position: number, scopeLevels?: number) => `${root}runs/${run}/trace${queryText({ position, scope_levels: scopeLevels })}`,
+  // A rank's timeline; with `scope_levels` as a trace view whose scopes go down to that level.
+  traceLink: (run: string, query: { position: number; scope_levels?: number }) => `${root}runs/${run}/trace${queryText(query)}`,
+  archiveLink: (run: string, query: { rank?: number | null; from?: number; to?: number } = {}) => `${root}runs/${run}/timeline/archive${queryText(query)}`,
 }
 
 // A result table as objects by column name, for pages that know their columns.

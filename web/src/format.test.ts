@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { age, bytes, byUnit, count, duration, exact, share, shorten } from './format'
+import { age, bytes, byUnit, count, duration, exact, moment, share, shorten } from './format'
 
 test('durations have four digits and the unit that fits', () => {
   expect(duration(0)).toBe('0 ns')
@@ -32,4 +32,10 @@ test('long names keep their beginning and their end', () => {
 test('ages', () => {
   expect(age(0, 30_000)).toEqual({ unit: 'second', value: 30 })
   expect(age(0, 7_200_000)).toEqual({ unit: 'hour', value: 2 })
+})
+
+test('moments count from the beginning of the run, or are the clock', () => {
+  expect(moment('1790000000000001500', '1790000000000000000')).toBe('1.500 µs')
+  expect(moment('1790000000123000000', '')).toBe('14:13:20.123')
+  expect(moment('2500', '0')).toBe('2.500 µs')
 })

@@ -65,6 +65,13 @@ export function byUnit(value: unknown, unit: string): string {
   }
 }
 
+// A time as the time since the run began; a run without slices has no beginning, and shows the clock.
+export function moment(unixNs: string, originNs: string | undefined): string {
+  if (originNs && originNs !== '0') return duration(Number(BigInt(unixNs) - BigInt(originNs)))
+  const ns = BigInt(unixNs)
+  return ns < 1_000_000_000_000_000_000n ? duration(Number(ns)) : new Date(Number(ns / 1_000_000n)).toISOString().slice(11, 23)
+}
+
 export function exact(value: unknown, unit: string): string {
   if (value === null || value === undefined) return ''
   const text = String(value)

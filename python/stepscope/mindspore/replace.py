@@ -13,9 +13,12 @@ import os
 import sys
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import Callable
+
+from stepscope._imports import find_module
 
 _OPTIONS = "MS_PROFILER_OPTIONS"
+_NPU = "STEPSCOPE_NPU"
 # Of mindspore.profiler, and ours.
 _NAMES = (
     "AicoreMetrics", "DynamicProfilerMonitor", "EnvProfiler", "ExportType", "HostSystem",
@@ -43,10 +46,26 @@ def find_mindspore(
     path: Sequence[str] | None, target: ModuleType | None = None
 ) -> importlib.machinery.ModuleSpec | None:
     """MindSpore, for an import under way; its profiler is replaced when that is done."""
-    spec = importlib.machinery.PathFinder.find_spec("mindspore", path, target)
-    if spec and spec.loader:
-        spec.loader = _Loader(spec.loader)
-    return spec
+    return find_module("mindspore", path, target, _import)
+
+
+def _import(run: Callable[[], None]) -> None:
+    # What MindSpore would start from the environment while it is imported, ours does.
+    options = os.environ.pop(_OPTIONS, None)
+    try:
+        run()
+    finally:
+        if options is not None:
+            os.environ[_OPTIONS] = options
+    _replace()
+    if os.environ.get(_NPU):
+        from stepscope.profiler.outer import record_npu
+
+        record_npu()
+    if any(os.environ.get(name) for name in ("STEPSCOPE_OPTIONS", _OPTIONS)):
+        from stepscope.profiler import EnvProfiler
+
+        EnvProfiler.start()
 
 
 def _replace() -> None:
@@ -84,30 +103,3 @@ class _Finder(importlib.abc.MetaPathFinder):
             return None
         sys.meta_path.remove(self)
         return find_mindspore(path, target)
-
-
-class _Loader(importlib.abc.Loader):
-    def __init__(self, loader: Any) -> None:
-        self._loader = loader
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
-        module: ModuleType | None = self._loader.create_module(spec)
-        return module
-
-    def exec_module(self, module: ModuleType) -> None:
-        # What MindSpore would start from the environment while it is imported, ours does.
-        options = os.environ.pop(_OPTIONS, None)
-        try:
-            self._loader.exec_module(module)
-        finally:
-            if options is not None:
-                os.environ[_OPTIONS] = options
-        _replace()
-        if any(os.environ.get(name) for name in ("STEPSCOPE_OPTIONS", _OPTIONS)):
-            from stepscope.profiler import EnvProfiler
-
-            EnvProfiler.start()
-
-    def __getattr__(self, name: str) -> Any:
-        # Some ask a module's loader for its source or data.
-        return getattr(self._loader, name)

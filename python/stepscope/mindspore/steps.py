@@ -16,9 +16,11 @@ from stepscope.mindspore import framework
 
 def _step_being_begun() -> int | None:
     """The step whose beginning a callback of the program is being told, and has used to start the
-    profiler: too late for the callback in front."""
+    profiler: too late for the callback in front. None if the profiler marks it."""
     frame: FrameType | None = sys._getframe()
     while frame:
+        if getattr(frame.f_locals.get("self"), "marks_steps", None) is True:
+            return None
         if frame.f_code.co_name == "on_train_step_begin" and "run_context" in frame.f_locals:
             arguments = frame.f_locals["run_context"].original_args()
             return int(arguments.cur_step_num)

@@ -27,7 +27,8 @@ from stepscope.profiler.handlers import tensor_board_trace_handler, tensorboard_
 from stepscope.profiler.mstx import mstx
 from stepscope.profiler.profiler import Profiler, analyse
 from stepscope.profiler.run_directory import ProfilerPathErrorException
-from stepscope.profiler.schedule import Schedule, schedule
+from stepscope.profiler.schedule import Schedule
+from stepscope.profiler.schedule import schedule_of_any_age as schedule
 
 __all__ = [
     "AicoreMetrics",

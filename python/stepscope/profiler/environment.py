@@ -87,6 +87,10 @@ class _EnvironmentSession(Session):
     def _name(self) -> str:
         return "EnvProfiler"
 
+    @property
+    def described(self) -> str:
+        return f"what {' or '.join(_VARIABLES)} of the environment started"
+
     def stop_at_exit(self) -> None:
         self.stop()  # as intended, so nothing to warn of
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from stepscope import _record
-from stepscope.profiler import cost
+from stepscope.profiler import cost, outer
 from stepscope.profiler._log import logger
 from stepscope.profiler.metadata import Metadata
 from stepscope.profiler.parameters import Parameters
@@ -25,6 +26,8 @@ class JoinedWindow(Window):
 
     def __init__(self, run: Path, parameters: Parameters, metadata: Metadata) -> None:
         sources = self._look(parameters, metadata)
+        if os.environ.get(outer.NPU):  # recorded from the beginning to the end
+            sources.pop("npu", None)
         for name in _OUTER:
             if name in parameters.asked:
                 self.not_honoured[name] = "the recording of `stepscope record` has its own"
@@ -32,7 +35,11 @@ class JoinedWindow(Window):
         self.path = run
         self.began_ns = time.time_ns()
         self._recording = _record.Recording.join(self._options(sources))
-        self.problems: list[str] = []  # those of the sources are told by who started them
+        # Those of other sources are told by who started them.
+        self.problems: list[str] = json.loads(self._recording.problems())
+        for why in self.problems:
+            left_out = json.dumps({"source": "npu", "why": why})
+            self._recording.add_metadata("source_left_out", left_out)
         self._start_frameworks()
         self._stopped = False
 

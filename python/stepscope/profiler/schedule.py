@@ -41,6 +41,30 @@ class Schedule:
 
 
 def schedule(
+    *, wait: int, active: int, warmup: int = 0, repeat: int = 0, skip_first: int = 0
+) -> Schedule:
+    """Makes a schedule. Wrong numbers are replaced, with a line in the log.
+
+    Args:
+        wait: steps of each cycle in which nothing happens.
+        active: steps of each cycle that are recorded.
+        warmup: steps between them, in which the recorder gets ready.
+        repeat: number of cycles; 0: until the program ends.
+        skip_first: steps before the first cycle.
+    """
+    result = Schedule(
+        wait=_at_least(0, "wait", wait),
+        active=_at_least(1, "active", active),
+        warmup=_at_least(0, "warmup", warmup),
+        repeat=_at_least(0, "repeat", repeat),
+        skip_first=_at_least(0, "skip_first", skip_first),
+    )
+    if not result.warmup:
+        logger.warning("%s has no warm-up: its first step also shows the recorder's start", result)
+    return result
+
+
+def schedule_of_any_age(
     *,
     wait: int,
     active: int,
@@ -49,25 +73,10 @@ def schedule(
     skip_first: int = 0,
     warm_up: int = 0,
 ) -> Schedule:
-    """Makes a schedule. Wrong numbers are replaced, with a line in the log.
-
-    Args:
-        wait: steps of each cycle in which nothing happens.
-        active: steps of each cycle that are recorded.
-        warmup: steps between them, in which the recorder gets ready. ``warm_up`` is its older name.
-        repeat: number of cycles; 0: until the program ends.
-        skip_first: steps before the first cycle.
-    """
-    result = Schedule(
-        wait=_at_least(0, "wait", wait),
-        active=_at_least(1, "active", active),
-        warmup=_at_least(0, "warmup", warmup) or _at_least(0, "warm_up", warm_up),
-        repeat=_at_least(0, "repeat", repeat),
-        skip_first=_at_least(0, "skip_first", skip_first),
-    )
-    if not result.warmup:
-        logger.warning("%s has no warm-up: its first step also shows the recorder's start", result)
-    return result
+    """As ``schedule``, for programs of MindSpore 2.5 too, which say ``warm_up``: what
+    ``mindspore.profiler.schedule`` is where Stepscope takes its place."""
+    chosen = warmup if warm_up == 0 else warm_up
+    return schedule(wait=wait, active=active, warmup=chosen, repeat=repeat, skip_first=skip_first)
 
 
 def _at_least(least: int, name: str, value: object) -> int:

@@ -142,12 +142,23 @@ class Session:
 
     def stop_at_exit(self) -> None:
         """What the end of the program does to a profiler that nobody stopped."""
-        logger.warning("a %s is still recording at the end of the program: stopped", self._name)
+        if self._recorder.window:
+            logger.warning("a %s is still recording at the end of the program: stopped", self._name)
         self.stop()
 
     @property
     def _name(self) -> str:
         return type(self).__name__
+
+    @property
+    def marks_steps(self) -> bool:
+        """Whether it says itself which step begins when it starts."""
+        return self._parameters.schedule is not None
+
+    @property
+    def described(self) -> str:
+        """For those who did not expect it to record."""
+        return f"a {self._name} of this program"
 
     @property
     def _started(self) -> bool:
@@ -224,10 +235,10 @@ def who_records() -> str:
     the recording around the program, which others join."""
     for session in list(_running):
         if session._started and session._recorder.window:
-            return f"{session._name} is recording this program into {session._recorder.window.path}"
+            return f"{session.described} is recording into {session._recorder.window.path}"
     record = sys.modules.get("stepscope._record")
     if record and record.is_recording() and not outer_run():
-        return "another profiler is recording this program"
+        return "another profiler is recording"
     return ""
 
 

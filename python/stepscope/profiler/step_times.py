@@ -8,6 +8,10 @@ from typing import Any
 #: Of the latest steps; enough for a median, and bounded.
 _MOST = 1000
 
+#: mindformers starts and calls step() at once, so that its numbers are those of the training: that
+#: step is none, and the next one is the first.
+_NOTHING_SECONDS = 0.0001
+
 
 class StepTimes:
     """The first step is left out: it is the one that compiles, allocates and loads. So are those of
@@ -16,11 +20,12 @@ class StepTimes:
     def __init__(self) -> None:
         self._recorded: deque[float] = deque(maxlen=_MOST)
         self._others: deque[float] = deque(maxlen=_MOST)
-        self._is_first = True
+        self._to_leave_out = 2
 
     def add(self, seconds: float, recorded: bool, warm_up: bool = False) -> None:
-        if self._is_first:
-            self._is_first = False
+        if self._to_leave_out:
+            is_nothing = seconds < _NOTHING_SECONDS
+            self._to_leave_out = self._to_leave_out - 1 if is_nothing else 0
         elif not warm_up:
             (self._recorded if recorded else self._others).append(seconds)
 

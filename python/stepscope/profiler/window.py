@@ -22,20 +22,44 @@ from stepscope.profiler.run_directory import RAW_FOLDER, JoinedDirectory, RunDir
 _NOT_KNOWN = "not known"
 
 
+def _interrupted_watch() -> Any:
+    """A process has one recording: a watch (stepscope.triggers) makes room for a window."""
+    module = sys.modules.get("stepscope.triggers.watch")
+    watch = module.current() if module else None
+    if watch and watch.pause():
+        logger.info("the watch is interrupted until the end of this recording")
+        return watch
+    return None
+
+
 class Window:
     """Records from construction to ``stop``, into a run directory of its own."""
 
     #: where in its run it begins, in nanoseconds since 1970; 0: with it
     began_ns = 0
+    #: that it interrupts (stepscope.triggers)
+    _watch: Any = None
 
     def __init__(
         self, parent: Path, worker: str | None, parameters: Parameters, metadata: Metadata
     ) -> None:
+        self._watch = _interrupted_watch()
+        try:
+            self._start(parent, worker, self._look(parameters, metadata))
+        except BaseException:
+            self._let_watch_go_on()
+            raise
+        #: what sources could not do, in sentences
+        self.problems: list[str] = json.loads(self._recording.problems())
+        self._start_frameworks()
+
+    def _start(self, parent: Path, worker: str | None, sources: dict[str, dict[str, Any]]) -> None:
         if _record.is_recording():  # before a directory is made for nothing
             raise RuntimeError(
-                "this process is being recorded already, by another profiler; stop that one first"
+                "this process is being recorded already, by another profiler (of the program, "
+                "of MS_PROFILER_OPTIONS, or a window of DynamicProfilerMonitor). There is one "
+                "recording at a time; stop that one first"
             )
-        sources = self._look(parameters, metadata)
         self._directory: JoinedDirectory = RunDirectory(parent, worker)
         self.path = self._directory.path
         try:
@@ -45,9 +69,11 @@ class Window:
         except BaseException:
             self._directory.remove()
             raise
-        #: what sources could not do, in sentences
-        self.problems: list[str] = json.loads(self._recording.problems())
-        self._start_frameworks()
+
+    def _let_watch_go_on(self) -> None:
+        watch, self._watch = self._watch, None
+        if watch:
+            watch.resume()
 
     def _look(self, parameters: Parameters, metadata: Metadata) -> dict[str, dict[str, Any]]:
         """Sees what can be recorded; returns the collector's sources."""
@@ -69,6 +95,11 @@ class Window:
         self._frameworks.program_marks_steps()
         _record.step(number)
 
+    def end_step(self) -> None:
+        """Ends the open step range; what comes before the next one belongs to no step."""
+        self._frameworks.program_marks_steps()
+        _record.end_step()
+
     def stop(self, step_times: Mapping[str, Any]) -> None:
         """``step_times`` are those of ``StepTimes.figures``."""
         if self._statistics:
@@ -78,6 +109,7 @@ class Window:
         self._frameworks.stop()
         self._note_end()
         self._statistics = json.loads(self._recording.stop())
+        self._let_watch_go_on()
         self.problems = self._statistics.get("problems", [])
         logger.info("recorded %s", cost.measured(self._statistics, self._step_times))
         missing = cost.lost(self._statistics)

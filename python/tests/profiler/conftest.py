@@ -15,7 +15,8 @@ FAKE = pathlib.Path(__file__).parent / "fake"
 
 sys.path.append(str(FAKE))
 
-import fake_record  # noqa: E402, found through the line above
+import fake_cann  # noqa: E402, found through the line above
+import fake_record  # noqa: E402
 
 fake_record.install()
 
@@ -75,3 +76,21 @@ def calls() -> Callable[[pathlib.Path], list[str]]:
         return (run / "FRAMEWORK" / "stepscope.raw").read_text().splitlines()
 
     return read
+
+
+@pytest.fixture
+def cann(tmp_path: pathlib.Path) -> dict[str, str]:
+    """The environment of a program on a machine with CANN, but without msprof."""
+    if _record.Recording is fake_record.Recording:
+        pytest.skip("needs the native recorder")
+    if not fake_cann.FAKE_CANN.exists():
+        pytest.skip(f"needs {fake_cann.FAKE_CANN}, which is not built")
+    libraries = tmp_path / "lib64"
+    libraries.mkdir()
+    for name in ("libascendcl.so", "libmsprofiler.so"):
+        (libraries / name).symlink_to(fake_cann.FAKE_CANN)
+    return {
+        **os.environ,
+        "LD_LIBRARY_PATH": str(libraries),
+        "FAKE_ASCENDCL_LOG": str(tmp_path / "calls"),
+    }

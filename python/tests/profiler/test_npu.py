@@ -14,47 +14,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-import fake_record
 import pytest
 import stepscope
-from stepscope import _record
+from fake_cann import FAKE_MSPROF, PROGRAM, calls_of
 from stepscope.profiler import msprof
-
-REPOSITORY = Path(__file__).resolve().parents[3]
-FAKE_CANN = Path(
-    os.environ.get(
-        "STEPSCOPE_FAKE_ASCENDCL", REPOSITORY / "build/tests/libstepscope_fake_ascendcl.so"
-    )
-)
-FAKE_MSPROF = REPOSITORY / "tests/support/fake_msprof"
-
-# A machine with an NPU; its device files cannot be faked, all else is found as on a real one.
-PROGRAM = """
-import json, logging, sys
-from stepscope.profiler import *
-from stepscope.profiler import devices
-logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
-CPU, NPU = ProfilerActivity.CPU, ProfilerActivity.NPU
-devices.present = lambda: frozenset({CPU, NPU})
-"""
-
-
-@pytest.fixture
-def cann(tmp_path: Path) -> dict[str, str]:
-    """The environment of a program on a machine with CANN, but without msprof."""
-    if _record.Recording is fake_record.Recording:
-        pytest.skip("needs the native recorder")
-    if not FAKE_CANN.exists():
-        pytest.skip(f"needs {FAKE_CANN}, which is not built")
-    libraries = tmp_path / "lib64"
-    libraries.mkdir()
-    for name in ("libascendcl.so", "libmsprofiler.so"):
-        (libraries / name).symlink_to(FAKE_CANN)
-    return {
-        **os.environ,
-        "LD_LIBRARY_PATH": str(libraries),
-        "FAKE_ASCENDCL_LOG": str(tmp_path / "calls"),
-    }
 
 
 def run(program: str, environment: dict[str, str]) -> list[str]:
@@ -66,12 +29,6 @@ def run(program: str, environment: dict[str, str]) -> list[str]:
     lines = done.stderr.splitlines()
     assert not [line for line in lines if line.startswith("ERROR")], done.stderr
     return lines
-
-
-def calls_of(tmp_path: Path) -> list[str]:
-    calls = (tmp_path / "calls").read_text().splitlines()
-    assert not [line for line in calls if line.startswith("VIOLATION")]
-    return calls
 
 
 PARAMETERS: list[tuple[str, str, list[str]]] = [

@@ -20,7 +20,8 @@ MISSING = [
 
 # Left out without a word, but for test_requirements.py, which says why.
 _TESTS = (
-    "test_build.py", "test_loader.py", "test_operators.py", "test_profile.py", "test_trainers.py",
+    "test_build.py", "test_dynamic.py", "test_loader.py", "test_operators.py", "test_profile.py",
+    "test_trainers.py", "test_triggers.py",
 )  # fmt: skip
 collect_ignore = list(_TESTS) if MISSING else []
 

@@ -5,11 +5,13 @@
 #include <set>
 
 #include "analyses/advice/wording.h"
+#include "analyses/common/triggers.h"
 
 namespace stepscope {
 namespace {
 
 constexpr size_t kLinesShown = 10;
+constexpr size_t kTriggersShown = 3;
 
 struct PartOfBudget {
   const char* name;
@@ -57,6 +59,8 @@ void add_head(RunAnalyses& run, Report& report) {
   report.head.push_back(steps.empty() ? "no steps"
                                       : counted(steps.size(), "step") +
                                             (inferred ? " (inferred from repetition)" : ""));
+  for (const std::string& line : trigger_lines(run_triggers(store), kTriggersShown))
+    report.head.push_back("captured because of " + line);
 }
 
 // Mean over the steps of all ranks and devices; the first step of each is left out where there are

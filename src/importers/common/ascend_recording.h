@@ -40,8 +40,8 @@ struct AscendRecording {
 
   // The unit of candidates, which are parts of a run where there is one.
   void place(Candidate& candidate) const {
-    candidate.is_part = !host_run.empty();
-    candidate.unit = candidate.is_part ? host_run : folder;
+    candidate.part = host_run.empty() ? "" : folder;
+    candidate.unit = host_run.empty() ? folder : host_run;
   }
   bool has_text() const { return !traces.empty() || has_tables_of_ascend; }
   bool has_database() const { return !databases.empty() || !analyses.empty(); }

@@ -74,6 +74,8 @@ void read_notes(const RawRun& run, RankBuilder& rank) {
       versions[name] = json;
     } else if (name == "profiler_window") {
       versions["windows"].push_back(json);
+    } else if (name == "trigger") {
+      versions["triggers"].push_back(json);
     } else if (name != "torch_thread") {  // what the arrows are made with
       versions["metadata"][name] = json;
     }

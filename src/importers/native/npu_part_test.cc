@@ -115,7 +115,8 @@ TEST_F(NpuPartTest, APartThatCannotBeReadDoesNotTakeTheHostWithIt) {
   EXPECT_GT(run.quality("truncated_input") + run.quality("unreadable_file"), 0);
 }
 
-TEST_F(NpuPartTest, ASecondFolderIsNotReadButNamed) {
+// A program that is recorded from outside has one for each window of its own profiler.
+TEST_F(NpuPartTest, ASecondFolderIsAWindowOfItsOwn) {
   export_it();
   folder_.write(
       "run/PROF_000002_20240102030406006_GHIJKL/mindstudio_profiler_output/"
@@ -123,8 +124,12 @@ TEST_F(NpuPartTest, ASecondFolderIsNotReadButNamed) {
       kTimeline);
   const ImportedRun run(folder_.path("run"));
   ASSERT_TRUE(run.ok()) << run.error();
-  EXPECT_EQ(run.column("kernels", "dur").size(), 1u);
-  EXPECT_EQ(run.quality("other_forms"), 1);
+  EXPECT_EQ(run.column("ranks", "rank"), (std::vector<int64_t>{3, 3}));
+  EXPECT_EQ(run.texts("ranks", "source_format"),
+            (std::vector<std::string>{"native", "ascend_text"}));
+  EXPECT_EQ(run.column("kernels", "dur"), (std::vector<int64_t>{10'500, 10'500}));
+  EXPECT_EQ(run.column("steps", "step"), (std::vector<int64_t>{5, 6, 7}));
+  EXPECT_EQ(run.quality("other_forms"), 0);
 }
 
 }  // namespace

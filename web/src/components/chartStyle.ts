@@ -17,7 +17,7 @@ export function baseOption() {
   const text = colour('text')
   const muted = colour('muted')
   return {
-    textStyle: { color: text, fontFamily: 'inherit', fontSize: 12 },
+    textStyle: { color: text, fontFamily: getComputedStyle(document.body).fontFamily, fontSize: 12 },
     grid: { left: 72, right: 24, top: 32, bottom: 40, containLabel: false },
     tooltip: {
       trigger: 'axis', confine: true, backgroundColor: colour('card'), borderColor: colour('border'),
@@ -39,6 +39,11 @@ export function axis(name: string, extra: object = {}) {
 // An axis of values with the unit that the server names.
 export function valueAxis(unit: string, extra: object = {}) {
   return axis('', { type: 'value', axisLabel: { color: colour('muted'), hideOverlap: true, formatter: (value: number) => byUnit(value, unit) }, ...extra })
+}
+
+// A distance of ticks that reads well in binary units: 1, 2, 4 ... of them.
+export function binaryStep(most: number): number {
+  return most > 0 ? 2 ** Math.ceil(Math.log2(most / 6)) : 1
 }
 
 export const hues = ['computing', 'memory', 'data', 'comm', 'ai-cpu', 'host', 'interval', 'comm-overlapped'] as const
@@ -66,8 +71,17 @@ export function mark(places: { at: string | number; label: string; hue?: string 
 // Heat from little to much; readable in both themes.
 export const heat = () => [colour('select'), colour('computing'), colour('bad')]
 
-// Distinct, in the order of size.
-export function shareColours(count: number): string[] {
-  const names = ['computing', 'memory', 'data', 'ai-cpu', 'comm', 'host', 'interval', 'comm-overlapped', 'good', 'bad']
-  return Array.from({ length: count }, (_, i) => (i < names.length ? colour(names[i] ?? 'host') : `hsl(${(i * 47) % 360} 45% 55%)`))
+// Distinct, in the order of size; types that have a colour of their own everywhere keep it.
+export function shareColours(names: string[]): string[] {
+  const own: [RegExp, string][] = [[/^communication$|allreduce|all_reduce|hcom|nccl/i, 'comm'], [/^(copy|set|memcpy|memset)$/i, 'memory']]
+  const rest = ['computing', 'data', 'ai-cpu', 'host', 'interval', 'comm-overlapped', 'good', 'bad']
+  let next = 0
+  return names.map((name) => {
+    const meant = own.find(([pattern]) => pattern.test(name))
+    if (meant) return colour(meant[1])
+    if (name === '') return colour('free')
+    const hue = rest[next]
+    next += 1
+    return hue ? colour(hue) : `hsl(${(next * 47) % 360} 45% 55%)`
+  })
 }

@@ -3,11 +3,12 @@ import { BarChart, HeatmapChart, LineChart, PieChart, SankeyChart, ScatterChart 
 import { DataZoomComponent, GridComponent, LegendComponent, MarkLineComponent, TooltipComponent, VisualMapComponent } from 'echarts/components'
 import * as core from 'echarts/core'
 import type { EChartsCoreOption } from 'echarts/core'
+import { LabelLayout } from 'echarts/features'
 import { CanvasRenderer } from 'echarts/renderers'
 
 core.use([
   BarChart, HeatmapChart, LineChart, PieChart, SankeyChart, ScatterChart, DataZoomComponent, GridComponent, LegendComponent,
-  MarkLineComponent, TooltipComponent, VisualMapComponent, CanvasRenderer,
+  MarkLineComponent, TooltipComponent, VisualMapComponent, LabelLayout, CanvasRenderer,
 ])
 
 export const echarts = core

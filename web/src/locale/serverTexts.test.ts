@@ -1,5 +1,8 @@
 import { beforeAll, expect, test, vi } from 'vitest'
 
+import schema from '../../../docs/schema.md?raw'
+import rules from '../../../src/analyses/advice/rules.cc?raw'
+
 vi.stubGlobal('localStorage', { getItem: () => 'zh', setItem: () => undefined })
 const { columnTitle, fill, findingTexts } = await import('./serverTexts')
 const { i18n } = await import('.')
@@ -35,4 +38,15 @@ test('every text of a finding has only placeholders with names and known units',
   for (const texts of Object.values(zh.advice)) {
     for (const match of `${texts.title}${texts.detail}`.matchAll(/\{(\w+)(?::(\w+))?\}/g)) if (match[2]) expect(units).toContain(match[2])
   }
+})
+
+test('every rule of the server has its texts', () => {
+  const names = [...rules.matchAll(/^ {4}\{"([a-z_]+)",/gm)].map((match) => match[1] ?? '')
+  expect(names.length).toBeGreaterThan(20)
+  for (const name of names) expect(zh.advice[name], name).toBeDefined()
+})
+
+test('every condition of the quality report has its text', () => {
+  const conditions = schema.slice(schema.indexOf('## Conditions'))
+  for (const match of conditions.matchAll(/^\| `([a-z_]+)` \|/gm)) expect(zh.quality[match[1] ?? ''], match[1]).toBeDefined()
 })

@@ -16,6 +16,10 @@ export function qualityMeaning(code: string, english: string): string {
   return (chinese() && zh.quality[code]) || english
 }
 
+export function evidenceName(name: string): string {
+  return (chinese() && zh.evidence[name]) || name.replace(/_/g, ' ')
+}
+
 // "{lost:ns} of {rank}" with the values inserted by their units; null when one is missing.
 export function fill(template: string, values: Record<string, unknown>): string | null {
   let complete = true
@@ -44,7 +48,7 @@ export function findingTexts(row: Record<string, Cell>): FindingTexts {
   } catch {
     // The texts without numbers are still right.
   }
-  const values = { rank: row.rank, step: row.step, ...evidence }
+  const values = { rank: row.rank, step: row.step, gain: row.gain_ns, ...evidence }
   return {
     title: fill(texts.title, values) ?? english.title,
     detail: fill(texts.detail, values) ?? english.detail,

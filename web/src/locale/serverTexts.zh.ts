@@ -27,7 +27,7 @@ const advice: Record<string, Advice> = {
   slow_input: { title: '每步有 {share:share} 的时间在等待数据', detail: '卡 {rank} 每步等待下一批数据 {input_wait:ns}，其中 {lost:ns} 设备无事可做。', remedy: '增加数据加载线程（torch：num_workers、prefetch_factor、persistent_workers；MindSpore：num_parallel_workers、prefetch_size），把解码和增强移出主进程，或把数据存成读取更便宜的形式。' },
   input_stage: { title: '数据流水线被 {stage} 阶段拖慢', detail: '它的输出队列占用 {queue_share:share}。', remedy: '增大该阶段的 num_parallel_workers 或简化其函数；Python 生成器改用可随机访问的数据源或 MindRecord；批处理增大 prefetch_size。' },
   machine_cpu_busy: { title: '机器 CPU 占用达 {cpu_busy:share}', detail: '数据准备和算子下发共用这些 CPU。', remedy: '减轻 CPU 负担（更少或更便宜的加载线程、把算子放到设备上），或使用更多 CPU：数据准备和下发在争用它们。' },
-  slow_rank: { title: '卡 {rank} 比其他卡慢', detail: '去掉通信后它每步需要 {own:ns}，其他卡 {others:ns}；其他卡在集合通信中等它。', remedy: '先检查这张卡所在机器：频率与降频、其他进程、数据分片；把该卡换到另一设备上，以区分是设备还是数据的问题。' },
+  slow_rank: { title: '卡 {rank} 每步比其他卡慢 {gain:ns}', detail: '去掉通信后它每步需要 {own:ns}，其他卡 {others:ns}；其他卡在集合通信中等它。', remedy: '先检查这张卡所在机器：频率与降频、其他进程、数据分片；把该卡换到另一设备上，以区分是设备还是数据的问题。' },
   late_peer: { title: '集合通信每步等待卡 {peer} 共 {wait:ns}', detail: '等待的是该卡的通知；其他工具把它算作空闲。', remedy: '把那张卡也记录下来，看它在集合通信之前在做什么。' },
   slow_link: { title: '卡 {src_rank} 与卡 {dst_rank} 之间的链路慢：{bandwidth:bytes_per_second}', detail: '同类链路平均达到 {mean_of_kind:bytes_per_second}。', remedy: '检查这一对的线缆、交换机端口和拓扑；让同一通信域的卡靠得更近。' },
   exposed_communication: { title: '每步有 {share:share} 是没有被掩盖的通信', detail: '每张卡每步至少有 {exposed:ns} 只有通信而没有计算（不含等待晚到的卡）。', remedy: '让它与计算重叠：反向时使用更大的梯度桶（DDP bucket_cap_mb、all_reduce_fusion_config），对切分参数做预取；减少通信量：16 位梯度、多步累积。' },
@@ -46,7 +46,29 @@ const advice: Record<string, Advice> = {
   memory_nearly_full: { title: '内存峰值接近上限', detail: '卡 {rank} 需要 {peak:bytes}，设备共有 {device:bytes}。', remedy: '批稍大一点或有碎片就会失败：使用激活重计算、切分优化器状态，或减小批。' },
   fragmentation: { title: '预留的内存有很多从未使用', detail: '卡 {rank} 预留 {reserved:bytes}，最多使用 {allocated:bytes}。', remedy: 'PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True，减少不同的形状。' },
   low_utilisation: { title: '设备大部分时间空闲', detail: '主机未下发 {host:ns}，没有记录的 {other:ns}。', remedy: '打开时间线中最长的空隙，看主机当时在做什么。' },
+  between_operators: { title: '每步有 {outside:ns} 花在算子之外', detail: '其中 {host:ns} 在其他有记录的代码中，{other:ns} 没有任何记录。', remedy: '在时间线中看算子之间的代码（以 with_stack=True 记录）：Python 循环、日志、数据处理。以图方式运行模型（torch.compile、MindSpore 图模式）可减少它。' },
   profiler_cost: { title: '记录使训练步变长 {cost:share}', detail: '记录开始之前的步比记录中的短。', remedy: '少记录一些（只记录核函数，不要栈和形状）：短算子的时间偏高。' },
+  contended_bandwidth: { title: '设备计算时集合通信损失 {lost:share} 的带宽', detail: '旁边没有任务时，同样的操作要快这么多。', remedy: '把它们移到访存较少的时段，或减少通道数；大矩阵核函数和传输共用内存带宽。' },
+  full_precision: { title: '大部分计算使用 32 位或更高精度', detail: '16 位只占 {low_precision:share}；矩阵单元在 16 位下至少快一倍。', remedy: '用 bfloat16 或 float16 训练（torch.autocast、MindSpore 的 amp_level）。' },
+  gloo: { title: '设备的集合通信经过主机', detail: '卡 {rank} 有设备却使用 gloo。', remedy: '使用 NCCL 或 HCCL 后端。' },
+  pipeline_receive: { title: '各阶段每步等待前一阶段 {receive:ns}', detail: '接收占计算和通信总和的 {share:share}（所有卡）。', remedy: '使用更多微批，减少慢阶段的层数，并看它在其他阶段接收时在做什么。' },
+  retransmission: { title: '{operations:count} 个 RDMA 操作用时四秒或更久', detail: '这是丢包重发的时限。', remedy: '检查这些卡的网络：交换机端口、流控、HCCL_RDMA_TIMEOUT。' },
+  settings: { title: '环境变量拖慢了程序', detail: '记录卡 {rank} 时已设置。', remedy: '训练时取消它们；它们用于调试。' },
+  slow_device: { title: '卡 {rank} 的设备比平均慢 {below_mean:share}', detail: '按计算时间内的速率比较。', remedy: '比较该设备的频率、温度和其他进程；若型号不同，分给它较少的工作。' },
+  small_grids: { title: '{share:share} 的计算时间里半个设备无事可做', detail: '这些核函数的线程块少于多处理器数的一半。', remedy: '增大批，或融合这些算子：它们的工作量不足以占满设备。' },
+  small_messages: { title: '集合通信有 {share:share} 的时间花在小消息上', detail: '约一兆字节以下，集合通信的时间就是延迟，与数据量无关。', remedy: '合并它们：更大的梯度桶（bucket_cap_mb、all_reduce_fusion_config），多个值一次归约。' },
+  stage_balance: { title: '阶段 {stage} 的计算量比平均多 {above_mean:share}', detail: '每个微批其他阶段都在等它。', remedy: '把该阶段的层移到其他阶段。' },
+  stage_communication: { title: '阶段 {stage} 内的集合通信占其工作的 {share:share}', detail: '没有被掩盖的通信，不含从其他阶段接收。', remedy: '检查阶段内算子的切分方式。' },
+  sync_batch_norm: { title: '每步 {count:count} 次同步批归一化', detail: '每一次都是小的集合通信，后面的计算都要等它。', remedy: '单卡批足够大时使用普通批归一化或组归一化。' },
+  unaligned_shapes: { title: '{share:share} 的计算时间是尺寸不对齐的矩阵运算', detail: '不是 8（Ascend：16）的倍数会使矩阵单元部分空闲或需要拷贝。', remedy: '把词表、隐藏层和注意力头的大小补齐到 64 的倍数。' },
+  unaligned_transfers: { title: '{share:share} 的传输时间不是 512 字节的倍数', detail: '设备间 SDMA 以 512 字节整块最快。', remedy: '补齐集合通信的张量；使用 ZeRO 或切分参数时选择 512 字节倍数的分区。' },
+  uneven_interval: { title: '卡 {rank} 开始训练步比平均晚 {gain:ns}', detail: '从一步结束到下一步第一个算子需要 {interval:ns}。', remedy: '看这张卡的数据准备：数据分片、磁盘、处理器。' },
+  unfused_attention: { title: 'Softmax 每步耗时 {softmax:ns}，而没有融合的注意力核函数', detail: '融合的核函数把分数留在芯片上，softmax 不再额外耗时。', remedy: '使用 scaled_dot_product_attention、FlashAttention 或 npu_fusion_attention。' },
+}
+
+const evidence: Record<string, string> = {
+  share: '占比', rank: '卡', peer: '对端卡', wait: '等待', idle: '停顿', kernels: '核函数数', mean_kernel: '平均核函数', input_wait: '等待数据', lost: '损失', queue_share: '队列占用', empty_queue_share: '空队列', cpu_busy: 'CPU 忙', own: '自身', others: '其他卡', src_rank: '源卡', dst_rank: '目的卡', bandwidth: '带宽', mean_of_kind: '同类平均', exposed: '未掩盖', waits: '等待次数', allocator: '分配', pageable: '可分页拷贝', ai_cpu: 'AI CPU', compiled: '编译数', eligible: '可用张量核', used: '已用', mfu: 'MFU', coverage: '覆盖', longest: '最长', median: '中位数', bytes_per_step: '每步字节', share_of_steps: '步的占比', peak: '峰值', device: '设备', reserved: '预留', allocated: '已分配', cost: '代价', host: '主机', other: '其他',
+  low_precision: '低精度', receive: '接收', operations: '操作数', below_mean: '低于平均', stage: '阶段', above_mean: '高于平均', count: '次数', interval: '间隙', mean: '平均', softmax: 'Softmax', outside: '算子之外',
 }
 
 const quality: Record<string, string> = {
@@ -56,4 +78,4 @@ const quality: Record<string, string> = {
   missing_rank: '作业中的卡不在输入里', rank_inferred: '输入没有说明卡号；由位置或名称推断', failed_rank: '无法读取的卡', other_forms: '同一卡还有其他形式未读取；用 --form 选择', ragged_row: '单元格数与表头不符的行', bad_number: '应为数字而不是的单元格；按缺失处理', left_over_records: '之前记录窗口的记录；已略去', inconsistent_counts: '输入中应一致的两处不一致', invalid_text: '不是 UTF-8 的文本；字节已保留', wide_integer: '超出 64 位的整数；保留为文本', ended_abnormally: '程序未停止记录就结束；除最后一秒外都已读取', source_left_out: '本应记录而无法记录的内容', not_honoured: '在此设备上无效的记录选项', limit_reached: '达到读取器的安全上限', not_understood: '知其名而不明其义的文件；不在任何表中',
 }
 
-export default { columns, advice, quality }
+export default { columns, advice, evidence, quality }

@@ -1,225 +1,211 @@
-// Draws the lanes into a canvas: only what is on screen, in device pixels.
-import { duration, shorten } from '../format'
-import { colour } from '../preferences'
-import { groupPixels, laneGap, slicePixels, type Lane } from './lanes'
+// A frame of the timeline: lanes, ruler, heads, arrows, marks. Only what is on screen, in device pixels.
+import { byUnit, duration } from '../format'
+import { drawArrows } from './drawArrows'
+import { drawHeads } from './drawHeads'
+import { slicePixels, type Lane } from './lanes'
 import type { Palette } from './palette'
-import type { TimelineStore } from './store'
-import { firstAfter } from './viewData'
+import { headPixels, laneTop, rowTop, rulerPixels, scrollTop, visibleLanes, xOf, type Scene } from './scene'
+import { fonts, type Tools } from './tools'
+import { niceStep } from './viewport'
 
-export const headPixels = 220
-export const rulerPixels = 40
-
-export interface StepMark {
-  step: number
-  start: number
-  end: number
+function rulerTimes(scene: Scene): number[] {
+  const step = niceStep(scene.view.to - scene.view.from, (scene.width - headPixels) / 110)
+  const times: number[] = []
+  for (let at = Math.ceil(scene.view.from / step); at * step <= scene.view.to && times.length < 200; ++at) times.push(at * step)
+  return times
 }
 
-export interface Scene {
-  from: number
-  to: number
-  scroll: number
-  width: number // of the canvas, CSS pixels
-  height: number
-  lanes: Lane[]
-  steps: StepMark[]
-  selected: number | null // slice
-  hits: Set<number> | null // slices that match the search
-  range: { from: number; to: number } | null
-  marks: number[]
-}
-
-export interface Hit {
-  slice: number
-  name: number
-  start: number
-  end: number
-  count: number
-  lane: Lane
-}
-
-const xOf = (scene: Scene, time: number) => headPixels + ((time - scene.from) / (scene.to - scene.from)) * (scene.width - headPixels)
-
-function niceStep(span: number, most: number): number {
-  const rough = span / most
-  const power = 10 ** Math.floor(Math.log10(rough))
-  for (const factor of [1, 2, 5, 10]) if (power * factor >= rough) return power * factor
-  return power * 10
-}
-
-function drawRuler(context: CanvasRenderingContext2D, scene: Scene): void {
-  context.fillStyle = colour('card')
-  context.fillRect(0, 0, scene.width, rulerPixels)
-  context.fillStyle = colour('muted')
-  context.strokeStyle = colour('border')
-  context.lineWidth = 1
-  const span = scene.to - scene.from
-  const step = niceStep(span, (scene.width - headPixels) / 110)
-  for (let time = Math.ceil(scene.from / step) * step; time <= scene.to; time += step) {
-    const x = Math.round(xOf(scene, time)) + 0.5
-    if (x < headPixels) continue
-    context.beginPath()
-    context.moveTo(x, rulerPixels - 6)
-    context.lineTo(x, scene.height)
-    context.stroke()
-    context.fillText(duration(time), x + 4, rulerPixels - 8)
+function paintLane(scene: Scene, lane: Lane, tools: Tools, level: number): void {
+  const { store, palette, painter } = tools
+  const pieces = (id: number) => store.slices.pieces(id, scene.view, level, scene.length)
+  if (lane.kind === 'track' && lane.track) {
+    const parts = pieces(lane.track.track)
+    if (parts.length) for (let depth = 0; depth < lane.rows; ++depth) painter.row(scene, lane, depth, parts, palette)
+  } else if (lane.kind === 'curve' && lane.series) {
+    const high = Math.max(...lane.series.map((one) => one.high))
+    const low = Math.min(0, ...lane.series.map((one) => one.low))
+    lane.series.forEach((one, i) => {
+      const hue = one.kind === 'memory' ? 'memory' : one.kind === 'queue' ? 'data' : 'host'
+      const parts = store.curves.pieces(one.series, scene.view, level, scene.length)
+      const line = i === 0 ? palette.plainPixel(hue) : palette.softPixel(hue, 0.6)
+      painter.curve(scene, lane, parts, low, high, one.last, line, i === 0 ? palette.softPixel(hue, 0.22) : null)
+    })
+  } else {
+    painter.band(scene, lane, palette.plainPixel('hover'))
+    if (lane.strip.length) painter.strip(scene, lane, lane.strip.map(pieces), palette.plainPixel('hover'), palette)
   }
+}
+
+function drawRuler(context: CanvasRenderingContext2D, scene: Scene, tools: Tools, times: number[]): void {
+  const { palette } = tools
+  context.fillStyle = palette.css('card')
+  context.fillRect(0, 0, scene.width, rulerPixels)
+  context.save()
+  context.beginPath()
+  context.rect(headPixels, 0, scene.width - headPixels, rulerPixels)
+  context.clip()
+  context.font = fonts.lane
+  context.textBaseline = 'alphabetic'
+  let lastText = -Infinity
   for (const mark of scene.steps) {
+    if (mark.end < scene.view.from || mark.start > scene.view.to) continue
     const left = Math.max(headPixels, xOf(scene, mark.start))
     const right = Math.min(scene.width, xOf(scene, mark.end))
     if (right - left < 1) continue
-    context.fillStyle = colour('select')
-    context.fillRect(left, 2, right - left - 1, 16)
-    if (right - left > 40) {
-      context.fillStyle = colour('text')
-      context.fillText(shorten(`step ${mark.step}`, Math.floor((right - left - 8) / 7)), left + 4, 14)
+    context.fillStyle = palette.css(mark.step === scene.step ? 'computing' : 'select')
+    context.fillRect(Math.round(left), 2, Math.max(1, Math.round(right) - Math.round(left) - 1), 16)
+    const long = `${tools.words.step} ${mark.step}`
+    const text = [long, String(mark.step)].find((one) => tools.text.fit(one, right - left - 8) === one)
+    if (text && left > lastText) {
+      context.fillStyle = palette.css(mark.step === scene.step ? 'card' : 'text')
+      context.fillText(text, Math.round(left) + 4, 14)
+      lastText = left
     }
+  }
+  for (const time of times) {
+    const x = Math.round(xOf(scene, time))
+    context.fillStyle = palette.css('border')
+    context.fillRect(x, rulerPixels - 8, 1, 8)
+    context.fillStyle = palette.css('muted')
+    context.fillText(duration(time), x + 4, rulerPixels - 8)
+  }
+  // Where the search finds something, however short it is.
+  context.fillStyle = palette.css('bad')
+  for (const time of scene.hitTimes) {
+    if (time >= scene.view.from && time <= scene.view.to) context.fillRect(Math.round(xOf(scene, time)) - 1, rulerPixels - 5, 2, 4)
+  }
+  context.restore()
+}
+
+function drawLabels(context: CanvasRenderingContext2D, scene: Scene, tools: Tools): void {
+  context.font = fonts.lane
+  context.textBaseline = 'middle'
+  const top = scrollTop(scene)
+  for (const label of tools.painter.labels) {
+    const name = tools.store.names.get(label.name)
+    if (!name) continue
+    const text = tools.text.fit(name, label.width - 7)
+    if (!text) continue
+    context.fillStyle = label.dim ? tools.palette.css('muted') : tools.palette.ink(label.colour)
+    // A row that is half below the pinned lanes is clipped by what is drawn over it; text must not stand out.
+    if (label.y < top && label.y + slicePixels > top) continue
+    context.fillText(text, Math.round(label.x) + 3, Math.round(label.y) + slicePixels / 2)
   }
 }
 
-function drawLane(context: CanvasRenderingContext2D, scene: Scene, lane: Lane, store: TimelineStore, palette: Palette): void {
-  const data = store.data
-  if (!data || !lane.track) return
-  const top = rulerPixels + lane.y - scene.scroll + laneGap / 2
-  const pixelsPerNs = (scene.width - headPixels) / (scene.to - scene.from)
-  for (const row of store.rowsOf(lane.track.track)) {
-    if (row.depth >= lane.depth) continue
-    const y = top + row.depth * slicePixels
-    let lastX = -1
-    for (let i = firstAfter(data, row, scene.from); i < row.last; ++i) {
-      const start = data.starts[i] ?? 0
-      if (start > scene.to) break
-      const left = Math.max(headPixels, headPixels + (start - scene.from) * pixelsPerNs)
-      const right = headPixels + ((data.ends[i] ?? 0) - scene.from) * pixelsPerNs
-      const width = Math.max(1, Math.min(right, scene.width) - left)
-      // Slices closer than a pixel would paint over each other; the first stands for them.
-      if (width <= 1 && left - lastX < 0.5) continue
-      lastX = left
-      const slice = data.slices[i] ?? 0
-      const name = data.names[i] ?? 0
-      const dim = scene.hits !== null && !scene.hits.has(slice)
-      context.globalAlpha = dim ? 0.25 : 1
-      context.fillStyle = palette.fill(data.colours[i] ?? 0, name)
-      context.fillRect(left, y, width > 3 ? width - 0.5 : width, slicePixels - 1)
-      if (slice === scene.selected) {
-        context.strokeStyle = colour('text')
-        context.lineWidth = 2
-        context.strokeRect(left + 1, y + 1, Math.max(1, width - 2), slicePixels - 3)
-      }
-      if (width >= 24) {
-        const text = store.name(name)
-        if (text) {
-          context.fillStyle = palette.text
-          context.fillText(shorten(text, Math.floor((width - 6) / 6.4)), left + 3, y + 11.5)
-        }
-      }
-    }
+function drawCurveScales(context: CanvasRenderingContext2D, scene: Scene, lanes: Lane[], tools: Tools): void {
+  context.font = fonts.lane
+  context.textBaseline = 'top'
+  for (const lane of lanes) {
+    const first = lane.series?.[0]
+    if (lane.kind !== 'curve' || !first) continue
+    const y = laneTop(scene, lane)
+    if (!lane.pinned && y < scrollTop(scene) - 2) continue
+    const text = byUnit(Math.max(...(lane.series ?? []).map((one) => one.high)), first.unit)
+    const width = context.measureText(text).width
+    context.fillStyle = tools.palette.css('page')
+    context.globalAlpha = 0.75
+    context.fillRect(headPixels + 2, y + 3, width + 4, 12)
+    context.globalAlpha = 1
+    context.fillStyle = tools.palette.css('muted')
+    context.fillText(text, headPixels + 4, y + 4)
   }
+}
+
+function drawChosen(context: CanvasRenderingContext2D, scene: Scene, palette: Palette): void {
+  const { chosen } = scene
+  const lane = chosen && scene.layout.ofTrack.get(chosen.track)
+  if (!chosen || lane?.kind !== 'track' || chosen.depth >= lane.rows) return
+  const y = rowTop(scene, lane, chosen.depth)
+  const left = Math.max(headPixels - 2, Math.round(xOf(scene, chosen.start)))
+  const right = Math.min(scene.width + 2, Math.round(xOf(scene, chosen.end)))
+  context.strokeStyle = palette.css('text')
+  context.lineWidth = 2
+  context.strokeRect(left, y - 1, Math.max(2, right - left), slicePixels + 1)
+}
+
+function drawRange(context: CanvasRenderingContext2D, scene: Scene, palette: Palette): void {
+  const { range } = scene
+  if (!range) return
+  const left = Math.round(xOf(scene, Math.min(range.from, range.to)))
+  const right = Math.round(xOf(scene, Math.max(range.from, range.to)))
+  context.fillStyle = palette.css('computing')
+  context.globalAlpha = 0.12
+  context.fillRect(left, rulerPixels, right - left, scene.height)
   context.globalAlpha = 1
+  context.fillRect(left, 20, 1, scene.height)
+  context.fillRect(right, 20, 1, scene.height)
+  drawSpan(context, scene, left, right, 21, Math.abs(range.to - range.from), palette.css('computing'), palette)
 }
 
-function drawHeads(context: CanvasRenderingContext2D, scene: Scene): void {
-  context.fillStyle = colour('card')
-  context.fillRect(0, rulerPixels, headPixels, scene.height)
-  context.strokeStyle = colour('border')
-  context.lineWidth = 1
+// A length between two places of the ruler.
+function drawSpan(context: CanvasRenderingContext2D, scene: Scene, left: number, right: number, y: number, ns: number, css: string, palette: Palette): void {
+  const text = duration(ns)
+  context.font = fonts.group
+  context.textBaseline = 'alphabetic'
+  const width = context.measureText(text).width + 10
+  const middle = Math.min(Math.max((left + right) / 2, headPixels + width / 2), scene.width - width / 2)
+  context.fillStyle = css
+  context.fillRect(left, y + 8, right - left, 1)
   context.beginPath()
-  context.moveTo(headPixels + 0.5, 0)
-  context.lineTo(headPixels + 0.5, scene.height)
-  context.moveTo(0, rulerPixels + 0.5)
-  context.lineTo(scene.width, rulerPixels + 0.5)
-  context.stroke()
-  for (const lane of scene.lanes) {
-    const y = rulerPixels + lane.y - scene.scroll
-    if (y > scene.height || y + lane.height < rulerPixels) continue
-    context.save()
+  context.roundRect(Math.round(middle - width / 2), y, width, 17, 4)
+  context.fill()
+  context.fillStyle = palette.css('card')
+  context.fillText(text, Math.round(middle - width / 2) + 5, y + 13)
+}
+
+function drawMarks(context: CanvasRenderingContext2D, scene: Scene, palette: Palette): void {
+  const [first, second] = scene.marks
+  for (const mark of scene.marks) {
+    const x = Math.round(xOf(scene, mark))
+    context.fillStyle = palette.css('bad')
+    context.fillRect(x, 2, 1, scene.height)
     context.beginPath()
-    context.rect(0, rulerPixels, headPixels, scene.height)
-    context.clip()
-    if (lane.kind === 'group') {
-      context.fillStyle = colour('hover')
-      context.fillRect(0, y, headPixels, groupPixels)
-      context.fillStyle = colour('text')
-      context.font = `600 12px system-ui, sans-serif`
-      context.fillText(`${lane.collapsed ? '▸' : '▾'} ${lane.label}`, 8, y + 16)
-      context.font = `12px system-ui, sans-serif`
-    } else {
-      const track = lane.track
-      const more = track && track.depth > 1 ? (lane.collapsed ? '▸ ' : track.depth > lane.depth ? '▹ ' : '▾ ') : ''
-      context.fillStyle = colour('text')
-      context.fillText(more + shorten(lane.label, 30), 16, y + 14)
-    }
-    context.strokeStyle = colour('border')
-    context.beginPath()
-    context.moveTo(0, y + lane.height - 0.5)
-    context.lineTo(headPixels, y + lane.height - 0.5)
-    context.stroke()
-    context.restore()
+    context.moveTo(x - 4, 0)
+    context.lineTo(x + 5, 0)
+    context.lineTo(x + 0.5, 7)
+    context.fill()
+  }
+  if (first !== undefined && second !== undefined) {
+    const a = Math.round(xOf(scene, Math.min(first, second)))
+    const b = Math.round(xOf(scene, Math.max(first, second)))
+    drawSpan(context, scene, Math.max(a, headPixels), Math.min(b, scene.width), 2, Math.abs(second - first), palette.css('bad'), palette)
   }
 }
 
-export function draw(context: CanvasRenderingContext2D, scene: Scene, store: TimelineStore, palette: Palette): void {
+export function draw(context: CanvasRenderingContext2D, scene: Scene, tools: Tools): void {
+  const { palette, painter, store } = tools
   const ratio = devicePixelRatio || 1
+  const level = store.level(scene.view, scene.width - headPixels)
+  const lanes = visibleLanes(scene)
+  const times = rulerTimes(scene)
+  painter.begin(scene, palette, ratio, times.map((time) => xOf(scene, time)))
+  for (const lane of lanes) paintLane(scene, lane, tools, level)
+  context.setTransform(1, 0, 0, 1, 0, 0)
+  painter.end(context)
   context.setTransform(ratio, 0, 0, ratio, 0, 0)
-  context.font = '12px system-ui, sans-serif'
-  context.fillStyle = colour('page')
-  context.fillRect(0, 0, scene.width, scene.height)
-  drawRuler(context, scene)
+
   context.save()
   context.beginPath()
   context.rect(headPixels, rulerPixels, scene.width - headPixels, scene.height - rulerPixels)
   context.clip()
-  context.font = '11px system-ui, sans-serif'
-  for (const lane of scene.lanes) {
-    const y = rulerPixels + lane.y - scene.scroll
-    if (y > scene.height || y + lane.height < rulerPixels) continue
-    if (lane.kind === 'group') {
-      context.fillStyle = colour('hover')
-      context.fillRect(headPixels, y, scene.width, groupPixels)
-    } else {
-      drawLane(context, scene, lane, store, palette)
-    }
+  drawLabels(context, scene, tools)
+  drawCurveScales(context, scene, lanes, tools)
+  if (scene.layout.pinnedHeight > 0) {
+    context.fillStyle = palette.css('muted')
+    context.fillRect(headPixels, scrollTop(scene) - 1, scene.width, 1)
   }
-  if (scene.range) {
-    const left = xOf(scene, Math.min(scene.range.from, scene.range.to))
-    const right = xOf(scene, Math.max(scene.range.from, scene.range.to))
-    context.fillStyle = colour('computing')
-    context.globalAlpha = 0.12
-    context.fillRect(left, rulerPixels, right - left, scene.height)
-    context.globalAlpha = 1
-    context.fillRect(left, rulerPixels, 1, scene.height)
-    context.fillRect(right, rulerPixels, 1, scene.height)
-  }
-  for (const mark of scene.marks) {
-    context.fillStyle = colour('bad')
-    context.fillRect(xOf(scene, mark), rulerPixels, 1.5, scene.height)
-  }
+  drawChosen(context, scene, palette)
+  drawArrows(context, scene, palette)
   context.restore()
-  context.font = '12px system-ui, sans-serif'
-  drawHeads(context, scene)
+  drawRuler(context, scene, tools, times)
+  context.save()
+  context.beginPath()
+  context.rect(headPixels, 0, scene.width - headPixels, scene.height)
+  context.clip()
+  drawRange(context, scene, palette)
+  drawMarks(context, scene, palette)
+  context.restore()
+  drawHeads(context, scene, lanes, tools)
 }
 
-// What lies under a point of the canvas.
-export function hitTest(scene: Scene, store: TimelineStore, x: number, y: number): Hit | null {
-  const data = store.data
-  if (!data || x < headPixels || y < rulerPixels) return null
-  const lane = scene.lanes.find((one) => y >= rulerPixels + one.y - scene.scroll && y < rulerPixels + one.y - scene.scroll + one.height)
-  if (!lane?.track) return null
-  const depth = Math.floor((y - (rulerPixels + lane.y - scene.scroll + laneGap / 2)) / slicePixels)
-  const time = scene.from + ((x - headPixels) / (scene.width - headPixels)) * (scene.to - scene.from)
-  const pixel = (scene.to - scene.from) / (scene.width - headPixels)
-  for (const row of store.rowsOf(lane.track.track)) {
-    if (row.depth !== depth) continue
-    const i = firstAfter(data, row, time - pixel)
-    if (i >= row.last) return null
-    const start = data.starts[i] ?? 0
-    if (start > time + pixel) return null
-    return { slice: data.slices[i] ?? 0, name: data.names[i] ?? 0, start, end: data.ends[i] ?? 0, count: data.counts[i] ?? 1, lane }
-  }
-  return null
-}
-
-// The lane whose head is at this height, or null.
-export function laneAt(scene: Scene, y: number): Lane | null {
-  return scene.lanes.find((one) => y >= rulerPixels + one.y - scene.scroll && y < rulerPixels + one.y - scene.scroll + one.height) ?? null
-}

@@ -1,12 +1,14 @@
 """Run by Python before a program that ``stepscope record`` starts. Never raises.
 
-It only waits for an import of MindSpore: a program without one pays nothing.
+It only waits for an import of MindSpore, or of torch_npu with ``--npu``: a program without one pays
+nothing.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import module_from_spec
 from pathlib import Path
@@ -17,20 +19,27 @@ _HERE = str(Path(__file__).parent)
 _OPTIONS = ("MS_PROFILER_OPTIONS", "STEPSCOPE_OPTIONS")
 
 
+# What is waited for, and who takes part in its import.
+_FINDERS = {"mindspore": ("stepscope.mindspore.replace", "find_mindspore")}
+if os.environ.get("STEPSCOPE_NPU"):
+    _FINDERS["torch_npu"] = ("stepscope.profiler.outer", "find_torch_npu")
+
+
 class _Finder:
     def find_spec(self, name: str, path: Any, target: Any = None) -> ModuleSpec | None:
-        if name != "mindspore":
+        finder = _FINDERS.pop(name, None)
+        if not finder:
             return None
-        sys.meta_path.remove(self)
+        if not _FINDERS:
+            sys.meta_path.remove(self)
         kept = {option: os.environ.pop(option) for option in _OPTIONS if option in os.environ}
         try:
-            from stepscope.mindspore.replace import find_mindspore
-
-            return find_mindspore(path, target)
+            spec: ModuleSpec | None = getattr(import_module(finder[0]), finder[1])(path, target)
+            return spec
         except Exception as error:
             print(
-                f"stepscope: mindspore.profiler is not replaced: {error}. Install the package "
-                f"stepscope for {sys.executable}",
+                f"stepscope: cannot take part in the import of {name}: {error}. Install the "
+                f"package stepscope for {sys.executable}",
                 file=sys.stderr,
             )
             return None

@@ -7,6 +7,7 @@ import errno
 import json
 import os
 import stat
+import time
 from pathlib import Path
 
 from stepscope.profiler.dynamic.config import DEFAULTS, Config, ConfigError, read
@@ -24,6 +25,7 @@ class ConfigFile:
         self.path = path
         self._version: object = None
         self._broken: object = None
+        self._broken_at = 0.0
         self._is_gone = False
         #: seconds until it should be looked at again, whatever happens
         self.again: float | None = None
@@ -69,10 +71,13 @@ class ConfigFile:
             found = read(version[1]) if isinstance(version[0], tuple) else ConfigError(version[0])
         except ConfigError as error:
             found = error
-        if isinstance(found, ConfigError) and version != self._broken:
-            self._broken = version
-            self.again = _SECOND_LOOK
-            return None
+        if isinstance(found, ConfigError):
+            now = time.monotonic()
+            if version != self._broken:
+                self._broken, self._broken_at = version, now
+            if now < self._broken_at + _SECOND_LOOK:
+                self.again = _SECOND_LOOK
+                return None
         self._version = version
         return found
 

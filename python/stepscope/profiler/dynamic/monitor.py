@@ -5,32 +5,31 @@ from __future__ import annotations
 import atexit
 import logging
 import os
-import socket
 import sys
-import time
 import weakref
 from pathlib import Path
 from typing import Any
 
 from stepscope.profiler._log import Once, guarded, logger
-from stepscope.profiler.dynamic.config import FILE_NAME, Config, ConfigError
+from stepscope.profiler.dynamic.arguments import (
+    OUTPUT,
+    POLL_INTERVAL,
+    checked_interval,
+    checked_output,
+)
+from stepscope.profiler.dynamic.callback import as_callback, step_number
+from stepscope.profiler.dynamic.config import FILE_NAME, Config
 from stepscope.profiler.dynamic.config_file import ConfigFile
 from stepscope.profiler.dynamic.helper import Helper
 from stepscope.profiler.dynamic.log import RankLog
-from stepscope.profiler.dynamic.status import Registration, StatusFile, jobs
+from stepscope.profiler.dynamic.status import Registration
+from stepscope.profiler.dynamic.telling import Telling
 from stepscope.profiler.dynamic.window import DynamicWindow
 from stepscope.profiler.ranks import find_place
-from stepscope.profiler.run_directory import ProfilerPathErrorException, check_path, make_folder
+from stepscope.profiler.run_directory import make_folder
 from stepscope.profiler.session import who_records
 
-_OUTPUT = "./dyn_profile_data"
-_POLL_INTERVAL = 2
 _NEVER = sys.maxsize
-# How often a rank tells of itself. The folder may be on a network, and the ranks thousands.
-_TELL_BUSY = 1.0
-_TELL_IDLE = 5.0
-_TELL_LATEST = 30.0
-_RANKS_A_SECOND = 100
 
 
 class DynamicProfilerMonitor:
@@ -59,21 +58,22 @@ class DynamicProfilerMonitor:
     """
 
     def __new__(cls, *_: Any, **__: Any) -> DynamicProfilerMonitor:
-        return object.__new__(_as_callback(cls))
+        monitor: DynamicProfilerMonitor = object.__new__(as_callback(cls))
+        return monitor
 
     def __init__(
         self,
         cfg_path: str,
-        output_path: str = _OUTPUT,
-        poll_interval: int = _POLL_INTERVAL,
+        output_path: str = OUTPUT,
+        poll_interval: int = POLL_INTERVAL,
         **kwargs: Any,
     ) -> None:
         if not isinstance(cfg_path, str):
             raise TypeError(f"cfg_path must be a string, not {cfg_path!r}")
         self._once = Once()
         self._kwargs = kwargs
-        self._poll_interval = _checked_interval(poll_interval)
-        self._output = _checked_output(output_path)
+        self._poll_interval = checked_interval(poll_interval)
+        self._output = checked_output(output_path)
         path = Path(os.path.abspath(Path(cfg_path).expanduser()))  # noqa: PTH100, links stay
         if path.suffix == ".json" and not path.is_dir():
             self._folder, name = path.parent, path.name
@@ -81,18 +81,13 @@ class DynamicProfilerMonitor:
             self._folder, name = path, FILE_NAME
         self._file = ConfigFile(self._folder / name)
         self._log = RankLog(self._folder)
-        self._place = find_place()
         self._pid = os.getpid()
 
         # Shared with the helper thread, without a lock: each is written by one side, whole.
+        self._telling = Telling(self._folder, find_place())
         self._config: Config | None = None  # by the helper, before
         self._version = 0  # by the helper
         self._step = 0  # the last step that has ended
-        self._state = "watching"
-        self._about: Config | None = None  # what the state is about
-        self._path = ""
-        self._error = ""
-        self._refused = ""
 
         # Of the training thread.
         self._seen = -1  # a first time, to see what the rank is
@@ -102,12 +97,6 @@ class DynamicProfilerMonitor:
         self._is_counted = False  # whether the framework said how many steps came before
         self._is_off = False
 
-        # Of the helper.
-        self._status = StatusFile(self._folder)
-        self._told = 0.0
-        self._told_state: object = None
-        self._rate = 0.0
-        self._rate_from = (time.monotonic(), 0)
         self._registration: Registration | None = None
         self._helper: Helper | None = None
         self._begin()
@@ -127,7 +116,10 @@ class DynamicProfilerMonitor:
         if self._version == self._seen and number + 1 < self._wake:
             return
         with guarded("DynamicProfilerMonitor.step", self._once):
-            self._has_ended(number)
+            if self._window and number < self._window.config.stop:
+                self._window.go_on(number)
+            elif self._window:
+                self._finish(self._window)
             self._at(number + 1, number + 1, joins_late=True)
 
     def on_train_begin(self, run_context: Any) -> None:
@@ -141,7 +133,7 @@ class DynamicProfilerMonitor:
     def on_train_step_begin(self, run_context: Any) -> None:
         """Called by the framework."""
         try:
-            number = run_context.original_args().cur_step_num
+            number = step_number(run_context)
             if self._version == self._seen and number < self._wake:
                 return
         except Exception:
@@ -149,19 +141,23 @@ class DynamicProfilerMonitor:
         with guarded("DynamicProfilerMonitor.on_train_step_begin", self._once):
             # With data sinking a call stands for several steps, and its number is the last one's.
             first = self._step + 1 if self._is_counted else number
+            if self._window:
+                self._window.begin_step(number)
             self._at(min(first, number), number)
 
     def on_train_step_end(self, run_context: Any) -> None:
         """Called by the framework."""
         try:
-            number = run_context.original_args().cur_step_num
-            self._step = number
-            if self._window is None:
+            self._step = number = step_number(run_context)
+            window = self._window
+            if window is None:
                 return
         except Exception:
-            number = None
+            return  # its beginning has told
         with guarded("DynamicProfilerMonitor.on_train_step_end", self._once):
-            self._has_ended(number)
+            window.end_step(number)
+            if number >= window.config.stop:
+                self._finish(window)
 
     def on_train_end(self, run_context: Any = None) -> None:
         """Called by the framework. A window that is still open is completed."""
@@ -187,9 +183,9 @@ class DynamicProfilerMonitor:
             self._is_off = True
             helper, self._helper = self._helper, None
             if helper:
-                self._state = "ended"
+                self._telling.state = "ended"
                 helper.close()
-                self._tell(time.monotonic())
+                self._telling.write(self._step)
             if self._registration:
                 self._registration.remove()
 
@@ -212,13 +208,13 @@ class DynamicProfilerMonitor:
             return
         if self._seen != self._version or self._seen < 0:
             if self._seen < 0:
-                self._place = find_place()
+                self._telling.place = find_place()
             self._seen = self._version
             self._arm(self._config, first)
         armed = self._armed
         if armed and not self._window:
             if first <= armed.start <= last:
-                self._record(armed, armed.start)
+                self._record(armed, last)
             elif armed.start < first:
                 self._too_late(armed, first, joins_late)
         if self._window:
@@ -227,7 +223,7 @@ class DynamicProfilerMonitor:
             self._wake = self._armed.start if self._armed else _NEVER
 
     def _arm(self, config: Config | None, first: int) -> None:
-        if config is self._about:
+        if config is self._telling.about:
             return
         if self._window:
             running = self._window.config
@@ -240,7 +236,7 @@ class DynamicProfilerMonitor:
         self._armed = None
         if config is None or config.start == 0:
             self._tell_state("watching", config)
-        elif not config.chooses(self._place.rank):
+        elif not config.chooses(self._telling.place.rank):
             self._tell_state("not chosen", config)
         else:
             self._armed = config
@@ -249,7 +245,11 @@ class DynamicProfilerMonitor:
                 self._say(logging.INFO, f"{_steps(config)} will be recorded; step {first} begins")
 
     def _too_late(self, config: Config, first: int, joins_late: bool) -> None:
-        alone = joins_late and (self._place.world_size or 1) == 1 and not self._status.others()
+        alone = (
+            joins_late
+            and (self._telling.place.world_size or 1) == 1
+            and not self._telling.file.others()
+        )
         if alone and first <= config.stop:
             self._say(
                 logging.WARNING,
@@ -276,7 +276,7 @@ class DynamicProfilerMonitor:
             )
             return
         folder = Path(config.folder).expanduser() if config.folder else self._output
-        folder = folder / f"rank{self._place.rank}_start{config.start}_stop{config.stop}"
+        folder = folder / f"rank{self._telling.place.rank}_start{config.start}_stop{config.stop}"
         try:
             window = DynamicWindow(config, folder)
             began = window.begin(number)
@@ -287,27 +287,17 @@ class DynamicProfilerMonitor:
             self._miss(config, f"{_steps(config)} are not recorded: see the program's own log")
             return
         self._window = window
-        self._path = window.path
+        self._telling.path = window.path
         self._tell_state("recording", config)
         self._say(logging.INFO, f"{_steps(config)}: recording into {window.path}")
-
-    def _has_ended(self, number: int) -> None:
-        window = self._window
-        if not window:
-            return
-        if number < window.config.stop:
-            window.go_on(number)
-            return
-        window.ended = number
-        self._finish(window)
 
     def _finish(self, window: DynamicWindow) -> None:
         self._window = None
         self._seen = -1  # what came meanwhile counts now
-        config = self._about or window.config
+        config = self._telling.about or window.config
         path = window.path
         window.stop()
-        self._path = path
+        self._telling.path = path
         self._tell_state("finished", config)
         self._say(logging.INFO, f"{_steps(config)} are recorded in {path}")
 
@@ -323,22 +313,22 @@ class DynamicProfilerMonitor:
         self._finish(window)
 
     def _miss(self, config: Config, why: str) -> None:
-        self._error = why
+        self._telling.error = why
         self._tell_state("missed", config)
         self._say(logging.WARNING, why)
 
     def _tell_state(self, state: str, config: Config | None) -> None:
         if state != "missed":
-            self._error = ""
+            self._telling.error = ""
         if state not in ("recording", "finished"):
-            self._path = ""
-        self._about = config
-        self._state = state
+            self._telling.path = ""
+        self._telling.about = config
+        self._telling.state = state
         if self._helper:
             self._helper.wake()
 
     def _say(self, level: int, text: str) -> None:
-        self._log.say(self._place.rank, level, text)
+        self._log.say(self._telling.place.rank, level, text)
 
     # The helper thread, and before there is one.
 
@@ -365,63 +355,24 @@ class DynamicProfilerMonitor:
 
     def look_around(self) -> float:
         self._take()
-        now = time.monotonic()
-        self._measure(now)
-        interval = self._telling_interval()
-        if self._state != self._told_state or now - self._told >= interval:
-            self._tell(now)
-        return self._file.again or min(self._poll_interval, interval)
+        helper = self._helper
+        if helper:
+            self._telling.poll_interval = 0 if helper.watch.by_events else self._poll_interval
+        self._telling.look(self._step)
+        return self._file.again or min(self._poll_interval, self._telling.interval)
 
     def _take(self) -> None:
         found = self._file.look()
-        if isinstance(found, Config):
-            self._config = found
-            self._version += 1
-            self._refused = ""
-        elif isinstance(found, ConfigError):
-            self._refused = str(found)
-            self._told_state = None
-            self._say(logging.INFO, f"{self._file.path} is not taken, nothing changes: {found}")
-
-    def _measure(self, now: float) -> None:
-        since, step = self._rate_from
-        if now - since < 1.0:
+        if found is None:
             return
-        measured = max(self._step - step, 0) / (now - since)
-        self._rate = measured if self._rate == 0 else 0.5 * self._rate + 0.5 * measured
-        self._rate_from = (now, self._step)
-
-    def _telling_interval(self) -> float:
-        if self._state in ("armed", "recording"):
-            return _TELL_BUSY
-        ranks = self._place.world_size or 1
-        return min(max(_TELL_IDLE, ranks / _RANKS_A_SECOND), _TELL_LATEST)
-
-    def _tell(self, now: float) -> None:
-        self._told, self._told_state = now, self._state
-        about = self._about
-        helper = self._helper
-        self._status.write(
-            self._place.rank,
-            {
-                "rank": self._place.rank,
-                "world_size": self._place.world_size,
-                "host": socket.gethostname(),
-                "pid": self._pid,
-                "jobs": jobs(),
-                "state": self._state,
-                "window": [about.start, about.stop] if about and about.start else None,
-                "request": about.request if about else "",
-                "step": self._step,
-                "steps_per_second": round(self._rate, 6),
-                "output": self._path,
-                "error": self._error,
-                "refused": self._refused,
-                "updated": time.time(),
-                "next_update_s": self._telling_interval(),
-                "poll_interval_s": 0 if helper and helper.watch.by_events else self._poll_interval,
-            },
-        )
+        self._telling.is_due = True
+        self._telling.refused = ""
+        if isinstance(found, Config):
+            self._config = self._telling.taken = found
+            self._version += 1
+        else:
+            self._telling.refused = str(found)
+            self._say(logging.INFO, f"{self._file.path} is not taken, nothing changes: {found}")
 
     def after_fork(self) -> None:
         """In the child: it watches only if it trains, which its next step shows."""
@@ -429,54 +380,17 @@ class DynamicProfilerMonitor:
         if helper:
             helper.forget()
         self._pid = os.getpid()
-        self._status = StatusFile(self._folder)
         self._registration = None
         self._window = self._armed = None
-        if self._state != "ended":
-            self._state = "watching"
+        if self._telling.state != "ended":
             self._is_off = False
+        self._telling = Telling(self._folder, self._telling.place)
+        self._telling.taken = self._config
         self._seen = -1
-        self._told_state = None
-        self._rate_from = (time.monotonic(), self._step)
 
 
 def _steps(config: Config) -> str:
     return f"steps {config.start} to {config.stop}"
-
-
-def _checked_interval(value: object) -> int:
-    if type(value) is int and value >= 1:
-        return value
-    logger.error(
-        "poll_interval must be a whole number of seconds from 1 on, not %r: reset to %d",
-        value, _POLL_INTERVAL,
-    )  # fmt: skip
-    return _POLL_INTERVAL
-
-
-def _checked_output(value: object) -> Path:
-    if not isinstance(value, str):
-        logger.warning("output_path must be a string, not %r: reset to %s", value, _OUTPUT)
-        value = _OUTPUT
-    try:
-        return check_path(value)
-    except ProfilerPathErrorException as error:
-        logger.error("output_path: %s: reset to %s", error, _OUTPUT)
-        return check_path(_OUTPUT)
-
-
-def _as_callback(cls: type[DynamicProfilerMonitor]) -> type[DynamicProfilerMonitor]:
-    """The class, as one of MindSpore's callbacks where a program has imported MindSpore:
-    ``Model.train`` takes no others."""
-    callback = getattr(sys.modules.get("mindspore.train.callback"), "Callback", None)
-    if not isinstance(callback, type) or issubclass(cls, callback):
-        return cls
-    if cls not in _callbacks:
-        _callbacks[cls] = type(cls.__name__, (cls, callback), {"__module__": cls.__module__})
-    return _callbacks[cls]
-
-
-_callbacks: dict[type, type[DynamicProfilerMonitor]] = {}
 
 
 _monitors: weakref.WeakSet[DynamicProfilerMonitor] = weakref.WeakSet()

@@ -40,6 +40,17 @@ def jobs() -> list[str]:
     return list(dict.fromkeys(filter(None, map(os.environ.get, _JOB_VARIABLES))))
 
 
+def process() -> dict[str, Any]:
+    """What tells this process from all others: numbers are used again, and containers have their
+    own."""
+    about = {"host": socket.gethostname(), "pid": os.getpid(), "pid_namespace": "", "started": ""}
+    with contextlib.suppress(OSError, IndexError):
+        about["pid_namespace"] = os.readlink("/proc/self/ns/pid")  # noqa: PTH115, no path
+        fields = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")[2].split()
+        about["started"] = fields[19]
+    return about
+
+
 class StatusFile:
     """Written by one thread. Never raises: a rank that cannot tell still records."""
 
@@ -88,7 +99,7 @@ class Registration:
         self._pid = os.getpid()
         with contextlib.suppress(OSError):
             place = _runtime_folder()
-            content = {"pid": self._pid, "cfg_path": str(folder), "jobs": jobs()}
+            content = {**process(), "cfg_path": str(folder), "jobs": jobs()}
             write_json(place / f"{self._pid}.json", content)
             self._path = place / f"{self._pid}.json"
 

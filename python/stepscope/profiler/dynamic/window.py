@@ -40,11 +40,22 @@ class DynamicWindow(Session):
         self.ended = number - 1
         return True
 
-    def go_on(self, number: int) -> None:
-        """A step has ended, another begins. With data sinking one call is several steps."""
-        self.ended = number
-        self.first_step = number - self.step_num
+    def go_on(self, ended: int) -> None:
+        """A step has ended, the next one begins: in a loop."""
+        self.ended = ended
+        self.first_step = ended - self.step_num
         self.step()
+
+    def begin_step(self, number: int) -> None:
+        """For callbacks, which are told of both ends."""
+        self._recorder.step(number)
+        self._idle.step_begins(opened_window=False)
+
+    def end_step(self, number: int) -> None:
+        self.ended = number
+        if self._recorder.window:
+            self._recorder.window.end_step()
+        self._times.add(self._idle.step_ends(), recorded=True, warm_up=False)
 
     @property
     def path(self) -> str:
@@ -52,6 +63,10 @@ class DynamicWindow(Session):
         window = self._recorder.window
         found = window.path if window else self._recorder.last_path
         return str(found) if found else ""
+
+    @property
+    def marks_steps(self) -> bool:
+        return True
 
     @property
     def _name(self) -> str:

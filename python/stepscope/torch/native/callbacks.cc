@@ -46,7 +46,7 @@ std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
   range->recording = recording;
   range->name = thread->names.id(function);
   range->sequence = sequence_value(function);
-  if constexpr (kWithShapes) range->args = thread->inputs_id(function);
+  if constexpr (kWithShapes) range->args = thread->inputs_id(range->name, function);
   range->start = stepscope_ticks();
   return owner;
 }
@@ -58,8 +58,8 @@ std::unique_ptr<at::ObserverContext> learn(const at::RecordFunction& function) {
   if (thread == nullptr) return nullptr;
   if (stepscope_thread.ring == nullptr) stepscope_make_room();
   thread->forget_outdated_names(current_state.load(std::memory_order_relaxed));
-  thread->names.id(function);
-  if constexpr (kWithShapes) thread->inputs_id(function);
+  const uint32_t name = thread->names.id(function);
+  if constexpr (kWithShapes) thread->inputs_id(name, function);
   return nullptr;
 }
 

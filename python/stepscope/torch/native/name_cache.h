@@ -44,6 +44,7 @@ class NameCache {
   struct Text {
     const char* text = "";  // the key in known_
     uint32_t id = 0;
+    uint32_t next = 0;  // the slot of the text that came behind it
   };
 
   static size_t slot_of(uint64_t key) { return (key * 0x9E3779B97F4A7C15u) >> 55; }
@@ -64,8 +65,17 @@ class NameCache {
   }
 
   uint32_t find(const at::RecordFunction& function, const char* name, size_t at) {
+    // Steps repeat: behind the last text comes the one that came behind it before.
+    const Text& expected = texts_[texts_[last_].next];
+    if (expected.id != 0 && std::strcmp(expected.text, name) == 0) {
+      last_ = texts_[last_].next;
+      return expected.id;
+    }
     const size_t length = std::strlen(name);
-    Text& same = texts_[slot_of(hash_of(name, length))];
+    const size_t slot = slot_of(hash_of(name, length));
+    texts_[last_].next = static_cast<uint32_t>(slot);
+    last_ = slot;
+    Text& same = texts_[slot];
     if (same.id == 0 || std::strcmp(same.text, name) != 0) {
       if (known_.size() >= kMostNames) forget();
       const auto [entry, added] = known_.try_emplace(std::string(name, length), 0);
@@ -75,14 +85,14 @@ class NameCache {
     }
     // Asked only here, because the answer is a copy of the name.
     if (function.operator_name()) {
-      Operator& slot = operators_[operators_[at].name == nullptr ? at : at ^ 1];
-      slot = {name, same.id};
+      operators_[operators_[at].name == nullptr ? at : at ^ 1] = {name, same.id};
     }
     return same.id;
   }
 
   Operator operators_[kSlots];
   Text texts_[kSlots];
+  size_t last_ = 0;                                  // the slot of the last text
   std::unordered_map<std::string, uint32_t> known_;  // its keys do not move
 };
 

@@ -93,9 +93,9 @@ struct ThreadState {
   }
 
   // 0 when the inputs cannot be told, which is then only missing.
-  uint32_t inputs_id(const at::RecordFunction& function) noexcept try {
+  uint32_t inputs_id(uint32_t name, const at::RecordFunction& function) noexcept try {
     if (!shapes) shapes = std::make_unique<ShapeCache>();
-    return shapes->id(function.inputs());
+    return shapes->id(name, function.inputs());
   } catch (const std::exception&) {
     return 0;
   }

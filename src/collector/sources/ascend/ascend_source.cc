@@ -122,7 +122,7 @@ void AscendSource::collect(SourceOutput& output) {
   const std::lock_guard lock(mutex_);
   for (const std::string& problem : std::exchange(problems_, {})) output.report(name(), problem);
   if (const std::string summary = std::exchange(summary_, {}); !summary.empty())
-    output.chunk.add_note("npu", summary);
+    output.lasting.add_note("npu", summary);
 }
 
 }  // namespace stepscope::ascend

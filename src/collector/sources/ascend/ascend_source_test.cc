@@ -371,7 +371,8 @@ TEST_F(AscendSourceTest, ACannThatHangsIsLeftToItself) {
   source.stop();
   ChunkBuilder chunk;
   NameTable names;
-  SourceOutput output{chunk, names};
+  LastingRows lasting(chunk);
+  SourceOutput output{chunk, names, lasting};
   source.collect(output);
   ASSERT_EQ(output.problems.size(), 1u);
   EXPECT_NE(output.problems[0].find("had not written its data"), std::string::npos);

@@ -102,7 +102,7 @@ void ActivityDecoder::decode_one(const Activity& record, Tables& tables) {
     }
     case kContext: {
       const auto& context = as<ContextRecord>(record);
-      tables.output.chunk.table(kContextsTable, 0).add({context.context, context.device});
+      tables.output.lasting.add(kContextsTable, 0, {context.context, context.device});
       return;
     }
     default:
@@ -252,7 +252,7 @@ void ActivityDecoder::add_device(const DeviceRecord& record, Tables& tables) {
   add("blocks_per_multiprocessor", record.blocks_per_multiprocessor);
   add("shared_per_multiprocessor", record.shared_per_multiprocessor);
   add("registers_per_multiprocessor", record.registers_per_multiprocessor);
-  tables.output.chunk.add_note("device", json + "}");
+  tables.output.lasting.add_note("device", json + "}");
 }
 
 void ActivityDecoder::name_thread(uint32_t thread, Tables& tables) {
@@ -265,9 +265,9 @@ void ActivityDecoder::name_thread(uint32_t thread, Tables& tables) {
   const size_t length = std::fread(name, 1, sizeof name - 1, file);
   std::fclose(file);
   const std::string_view text(name, length);
-  tables.output.chunk.table(kThreadsTable, 0)
-      .add({thread,
-            static_cast<int64_t>(tables.output.names.intern(text.substr(0, text.find('\n'))))});
+  tables.output.lasting.add(
+      kThreadsTable, 0,
+      {thread, static_cast<int64_t>(tables.output.names.intern(text.substr(0, text.find('\n'))))});
 }
 
 }  // namespace stepscope::cupti

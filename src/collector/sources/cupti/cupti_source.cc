@@ -276,7 +276,7 @@ void CuptiSource::write_summary(SourceOutput& output) {
   json.add("without_time", counts.without_time);
   json.add("buffers", static_cast<int64_t>(buffers.count()));
   json.add("buffers_refused", static_cast<int64_t>(buffers.refused()));
-  output.chunk.add_note("gpu", json.text());
+  output.lasting.add_note("gpu", json.text());
 }
 
 void stay_attached() { process_ends = true; }

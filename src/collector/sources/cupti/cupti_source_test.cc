@@ -407,7 +407,8 @@ TEST_F(CuptiSourceTest, WithoutBuffersRecordsAreCountedAsLost) {
   source.stop();
   ChunkBuilder chunk;
   NameTable names;
-  SourceOutput output{chunk, names};
+  LastingRows lasting(chunk);
+  SourceOutput output{chunk, names, lasting};
   while (source.waiting()) source.collect(output);
   source.collect(output);
   EXPECT_GT(output.events, 0);

@@ -59,9 +59,10 @@ int64_t KernelVariants::number(const KernelRecord& record, SourceOutput& output)
   if (numbers_.size() > kMostVariants) numbers_.clear();
   const int64_t number = next_number_++;
   numbers_.emplace(key, number);
-  output.chunk.table(kKernelVariantsTable, 0)
-      .add({number, key.name, key.grid[0], key.grid[1], key.grid[2], key.block[0], key.block[1],
-            key.block[2], key.registers, key.static_shared, key.dynamic_shared});
+  output.lasting.add(
+      kKernelVariantsTable, 0,
+      {number, key.name, key.grid[0], key.grid[1], key.grid[2], key.block[0], key.block[1],
+       key.block[2], key.registers, key.static_shared, key.dynamic_shared});
   return number;
 }
 

@@ -139,7 +139,7 @@ void MindsporeSource::add_note(SourceOutput& output) const {
   json.add("windows_turned_away", turned_away_);
   json.add("asked_shapes", asked_shapes_);
   json.add("without_shapes", without_shapes_);
-  output.chunk.add_note("mindspore", json.text());
+  output.lasting.add_note("mindspore", json.text());
 }
 
 }  // namespace stepscope

@@ -14,11 +14,11 @@ namespace {
 constexpr size_t kMostKnownWorkers = 4096;
 
 void add_note(SourceOutput& output, std::string_view what, int64_t count, size_t most) {
-  output.chunk.add_note("source_left_out",
-                        JsonObject()
-                            .add("source", std::to_string(count) + " " + std::string(what))
-                            .add("why", "there may be " + std::to_string(most) + " at a time")
-                            .text());
+  output.lasting.add_note("source_left_out",
+                          JsonObject()
+                              .add("source", std::to_string(count) + " " + std::string(what))
+                              .add("why", "there may be " + std::to_string(most) + " at a time")
+                              .text());
 }
 
 }  // namespace
@@ -32,12 +32,11 @@ Status PipelineSource::start() {
 
 void PipelineSource::collect(SourceOutput& output) {
   for (const PipelineStage& stage : stages_.changed_since(version_)) {
-    output.chunk.table(kStagesTable, 0)
-        .add({stage.name, stage.kind, stage.workers, stage.capacity});
+    output.lasting.add(kStagesTable, 0, {stage.name, stage.kind, stage.workers, stage.capacity});
     for (const uint32_t input : stage.inputs)
-      output.chunk.table(kStageInputsTable, 0).add({stage.name, input});
+      output.lasting.add(kStageInputsTable, 0, {stage.name, input});
     for (const int64_t task : stage.tasks)
-      output.chunk.table(kStageTasksTable, 0).add({stage.name, task});
+      output.lasting.add(kStageTasksTable, 0, {stage.name, task});
   }
   const uint64_t now = stepscope_ticks();
   workers_.drain([&](int64_t process, const stepscope_ring& ring, uint64_t tail, uint64_t head) {
@@ -45,10 +44,10 @@ void PipelineSource::collect(SourceOutput& output) {
     if (known_workers_.insert(process).second) {
       const auto about = ProcFiles().process(process);
       const std::string name = about ? about->name : "worker";
-      output.chunk.table(kProcessesTable, 0)
-          .add({process, static_cast<int64_t>(output.names.intern(name))});
+      output.lasting.add(kProcessesTable, 0,
+                         {process, static_cast<int64_t>(output.names.intern(name))});
     }
-    RecordSorter sorter(output.chunk, process, beginning_, now);
+    RecordSorter sorter(output.chunk, output.lasting, process, beginning_, now);
     while (tail != head) tail = sorter.add(ring, tail, head);
     output.events += sorter.take_events();
   });

@@ -139,7 +139,8 @@ TEST_F(NvmlSamplerTest, TheSystemSourceHandsThemOver) {
     ::usleep(10'000);
     ChunkBuilder chunk;
     NameTable names;
-    SourceOutput output{chunk, names};
+    LastingRows lasting(chunk);
+    SourceOutput output{chunk, names, lasting};
     source.collect(output);
     names.visit_from(0, [&](uint32_t, std::string_view text) { seen |= text == "gpu 1 power W"; });
   }

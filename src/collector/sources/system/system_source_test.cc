@@ -62,7 +62,8 @@ class FakeProc {
 std::map<std::string, double> collect(SystemSource& source) {
   ChunkBuilder builder;
   NameTable names;
-  SourceOutput output{builder, names};
+  LastingRows lasting(builder);
+  SourceOutput output{builder, names, lasting};
   source.collect(output);
   names.visit_from(0, [&](uint32_t id, std::string_view text) { builder.add_string(id, text); });
   const auto packed = builder.pack(0);

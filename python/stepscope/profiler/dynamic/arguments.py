@@ -1,0 +1,32 @@
+"""What the monitor makes of wrong arguments: they never stop a training program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stepscope.profiler._log import logger
+from stepscope.profiler.run_directory import ProfilerPathErrorException, check_path
+
+OUTPUT = "./dyn_profile_data"
+POLL_INTERVAL = 2
+
+
+def checked_interval(value: object) -> int:
+    if type(value) is int and value >= 1:
+        return value
+    logger.error(
+        "poll_interval must be a whole number of seconds from 1 on, not %r: reset to %d",
+        value, POLL_INTERVAL,
+    )  # fmt: skip
+    return POLL_INTERVAL
+
+
+def checked_output(value: object) -> Path:
+    if not isinstance(value, str):
+        logger.warning("output_path must be a string, not %r: reset to %s", value, OUTPUT)
+        value = OUTPUT
+    try:
+        return check_path(value)
+    except ProfilerPathErrorException as error:
+        logger.error("output_path: %s: reset to %s", error, OUTPUT)
+        return check_path(OUTPUT)

@@ -1,0 +1,95 @@
+"""What the program's frameworks record while it is watched, steps above all."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from pathlib import Path
+from typing import Any, Protocol
+
+from stepscope import _record
+from stepscope.profiler._log import Once, guarded, logger
+from stepscope.profiler.parameters import Parameters
+
+
+class _Part(Protocol):
+    def stop(self) -> None: ...
+
+
+class WatchedFrameworks:
+    """Of those that the program has imported. None of them can do harm."""
+
+    def __init__(self, parameters: Parameters, operators: bool) -> None:
+        self._parts: list[_Part] = []
+        self._steps: list[_Part] = []  # of which the program's own take the place
+        self._torch: Any = None
+        if "torch" in sys.modules:
+            with guarded("PyTorch's part of a watch"):
+                self._start_torch(parameters, operators)
+        if "mindspore" in sys.modules:
+            with guarded("MindSpore's part of a watch"):
+                self._start_mindspore()
+
+    def _start_torch(self, parameters: Parameters, operators: bool) -> None:
+        if operators:
+            from stepscope.torch._source import TorchSource
+
+            source = TorchSource()
+            missing = source.start(parameters, Path())
+            self._parts.append(source)
+            for name, reason in missing.items():
+                logger.warning("%s: %s", name, reason)
+            if "torch" not in missing:
+                self._torch = source  # with steps
+                return
+        self._steps.append(OptimizerMarks())
+
+    def _start_mindspore(self) -> None:
+        from stepscope.mindspore.steps import ModelSteps
+
+        steps = ModelSteps(lambda: None)
+        steps.start()
+        self._steps.append(steps)
+
+    def program_marks_steps(self) -> None:
+        steps, self._steps = self._steps, []
+        for part in steps:
+            with guarded("a framework's steps"):
+                part.stop()
+        torch, self._torch = self._torch, None
+        if torch:
+            with guarded("PyTorch's steps"):
+                torch.program_marks_steps()
+
+    def stop(self) -> None:
+        for part in (*self._steps, *self._parts):
+            with guarded("a framework's part of a watch"):
+                part.stop()
+        self._steps, self._parts, self._torch = [], [], None
+
+
+class OptimizerMarks:
+    """A step ends with each step of the first optimizer that makes one; without operators."""
+
+    def __init__(self) -> None:
+        from torch.optim.optimizer import register_optimizer_step_post_hook
+
+        self._once = Once()
+        self._optimizer: weakref.ref[Any] | None = None
+        self._number = 0
+        _record.step(0)
+        self._hook: Any = register_optimizer_step_post_hook(self._stepped)
+
+    def stop(self) -> None:
+        hook, self._hook = self._hook, None
+        if hook:
+            hook.remove()
+            _record.end_step()
+
+    def _stepped(self, optimizer: Any, _arguments: Any, _options: Any) -> None:
+        with guarded("an optimizer's step", self._once):
+            if self._optimizer is None:
+                self._optimizer = weakref.ref(optimizer)
+            if self._optimizer() is optimizer:
+                self._number += 1
+                _record.step(self._number)

@@ -1,0 +1,109 @@
+"""Watching real training: steps are those of the optimizer, nobody marks any."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import time
+from typing import Any
+
+import pytest
+import stepscope
+import torch
+from stepscope import triggers
+
+
+class Slow(torch.nn.Module):
+    """A layer that is slow when it is told to be."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds = 0.0
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        with stepscope.record_function("planted"):
+            time.sleep(self.seconds)
+        return values
+
+
+class Training:
+    def __init__(self) -> None:
+        self.slow = Slow()
+        self.model = torch.nn.Sequential(torch.nn.Linear(64, 64), self.slow, torch.nn.Linear(64, 1))
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01)
+
+    def step(self, seconds: float = 0.02) -> None:
+        self.slow.seconds = seconds
+        self.optimizer.zero_grad()
+        self.model(torch.ones(8, 64)).sum().backward()
+        self.optimizer.step()
+
+
+def the_trigger(run: stepscope.Run) -> dict[str, Any]:
+    versions = json.loads(run.query("select versions from ranks")["versions"].tolist()[0])
+    (trigger,) = versions["triggers"]
+    return dict(trigger)
+
+
+@pytest.mark.parametrize("operators", [True, False], ids=["operators", "steps alone"])
+def test_a_planted_slow_step_is_named_with_the_seconds_before(
+    tmp_path: pathlib.Path, operators: bool
+) -> None:
+    training = Training()
+    training.step()  # what is made once is made
+    with triggers.watch(
+        tmp_path / "captures",
+        operators=operators,
+        slow_step=triggers.SlowStep(factor=10, steps=1),
+        capture_steps=3,
+        no_progress_s=None,
+    ) as watch:
+        for number in range(60):
+            training.step(2.0 if number == 40 else 0.02)
+        for _ in range(200):
+            if any(capture.complete for capture in watch.captures):
+                break
+            training.step()
+    (capture,) = watch.captures
+    with stepscope.open(capture.path) as run:
+        trigger = the_trigger(run)
+        assert trigger["kind"] == "slow_step"
+        assert trigger["step"] == 40
+        assert trigger["seconds"] >= 2
+        steps = run.table("steps")["step"].tolist()
+        assert steps[0] == 0, "the seconds before are in it"
+        assert {40, 41, 42} <= set(steps)
+        # The slow step holds the slow layer, and the others the fast one.
+        longest = run.query(
+            "select s.step from slices x join steps s on x.ts >= s.ts and x.ts < s.ts + s.dur "
+            "where x.name = 'planted' order by x.dur desc limit 1"
+        )
+        assert longest["step"].tolist() == [40]
+        (count,) = run.query("select count(*) as n from ops where name = 'aten::linear'")["n"]
+        assert bool(count > 40) is operators
+
+
+def test_a_failed_allocation_of_torch_is_a_cause(tmp_path: pathlib.Path) -> None:
+    training = Training()
+    with (
+        pytest.raises(RuntimeError),
+        triggers.watch(tmp_path / "captures", slow_step=None) as watch,
+    ):
+        for _ in range(5):
+            training.step(0)
+        torch.empty(1 << 60, dtype=torch.uint8)
+    (capture,) = watch.captures
+    assert capture.kind == "allocation_failure"
+    assert capture.complete
+
+
+def test_the_programs_own_steps_take_the_place_of_the_optimizers(tmp_path: pathlib.Path) -> None:
+    training = Training()
+    with triggers.watch(tmp_path / "captures", slow_step=None, no_progress_s=None) as watch:
+        for number in range(100, 110):
+            watch.step(number)
+            training.step(0)
+        watch.trigger("to see the steps")
+    (capture,) = watch.captures
+    with stepscope.open(capture.path) as run:
+        assert run.table("steps")["step"].tolist() == list(range(100, 110))

@@ -1,0 +1,119 @@
+// Windows of the NPU inside of a recording that the environment started, on a stand-in for CANN.
+#include "collector/sources/ascend/npu_windows.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "collector/recording_test.h"
+#include "stepscope/record.h"
+#include "tests/support/child_process.h"
+#include "tests/support/temporary_folder.h"
+
+namespace stepscope::ascend {
+namespace {
+
+class NpuWindowsTest : public ::testing::Test {
+ protected:
+  NpuWindowsTest() {
+    const char* const build = std::getenv("STEPSCOPE_BINARY_DIR");
+    const std::string library =
+        std::string(build == nullptr ? "build" : build) + "/tests/libstepscope_fake_ascendcl.so";
+    ::setenv("STEPSCOPE_ASCENDCL", library.c_str(), 1);
+    ::setenv("FAKE_ASCENDCL_LOG", folder_.path("calls").c_str(), 1);
+    ::unsetenv("FAKE_ASCENDCL_FAIL");
+    options_.size = sizeof options_;
+    options_.npu_level = 2;
+  }
+  ~NpuWindowsTest() override {
+    stepscope_stop();
+    EXPECT_EQ(calls("VIOLATION"), 0);
+  }
+  void start() {
+    ::setenv("STEPSCOPE_OUTPUT", folder_.path("runs").c_str(), 1);
+    ASSERT_EQ(stepscope_start_from_environment(0), 1) << stepscope_last_error();
+    ::unsetenv("STEPSCOPE_OUTPUT");
+    raw_ = stepscope_outer_folder();
+  }
+  int64_t calls(const std::string& name) const {
+    int64_t found = 0;
+    std::ifstream file(folder_.path("calls"));
+    for (std::string line; std::getline(file, line);) found += line.starts_with(name) ? 1 : 0;
+    return found;
+  }
+  int64_t prof_folders() const {
+    const auto run = std::filesystem::path(raw_).parent_path();
+    return std::count_if(
+        std::filesystem::directory_iterator(run), std::filesystem::directory_iterator(),
+        [](const auto& entry) { return entry.path().filename().string().starts_with("PROF_"); });
+  }
+
+  testing::TemporaryFolder folder_;
+  stepscope_options options_{};
+  std::string raw_;
+};
+
+TEST_F(NpuWindowsTest, EachHasItsFolderInTheRun) {
+  start();
+  EXPECT_EQ(calls("aclprof"), 0) << "nothing before the first window";
+  for (int window = 1; window <= 3; ++window) {
+    ASSERT_EQ(stepscope_begin_npu(&options_), 0) << stepscope_last_error();
+    EXPECT_EQ(calls("aclprofStart"), window);
+    EXPECT_EQ(calls("aclprofStop"), window - 1);
+    stepscope_end_npu();
+    EXPECT_EQ(calls("aclprofStop"), window);
+    EXPECT_EQ(prof_folders(), window);
+  }
+  stepscope_end_npu();  // once is enough
+  EXPECT_EQ(calls("aclprofStop"), 3);
+  EXPECT_STREQ(stepscope_problems(), "[]");
+}
+
+TEST_F(NpuWindowsTest, TheEndOfTheRecordingEndsAWindow) {
+  start();
+  ASSERT_EQ(stepscope_begin_npu(&options_), 0) << stepscope_last_error();
+  EXPECT_EQ(stepscope_begin_npu(&options_), -1) << "there is one already";
+  EXPECT_NE(std::string(stepscope_last_error()).find("being recorded already"), std::string::npos);
+  stepscope_stop();
+  EXPECT_EQ(calls("aclprofFinalize"), 1);
+  start();  // and the next recording can have it
+  EXPECT_EQ(stepscope_begin_npu(&options_), 0) << stepscope_last_error();
+}
+
+TEST_F(NpuWindowsTest, ItNeedsARecordingFromOutside) {
+  EXPECT_EQ(stepscope_begin_npu(&options_), -1);
+  stepscope_end_npu();
+  EXPECT_EQ(calls("aclprof"), 0);
+}
+
+TEST_F(NpuWindowsTest, AFailureIsSaidAndLeavesNothing) {
+  start();
+  ::setenv("FAKE_ASCENDCL_FAIL", "aclprofStart=507899", 1);
+  EXPECT_EQ(stepscope_begin_npu(&options_), -1);
+  EXPECT_NE(std::string(stepscope_last_error()).find("507899"), std::string::npos);
+  ::unsetenv("FAKE_ASCENDCL_FAIL");
+  EXPECT_EQ(calls("aclprofFinalize"), 1);
+  EXPECT_EQ(stepscope_begin_npu(&options_), 0) << stepscope_last_error();
+}
+
+TEST_F(NpuWindowsTest, AForkedChildLeavesItsParentsAlone) {
+  start();
+  ASSERT_EQ(stepscope_begin_npu(&options_), 0) << stepscope_last_error();
+  const auto child = testing::run_in_child([] {
+    stepscope_end_npu();
+    stepscope_stop();
+    return std::string("done");
+  });
+  EXPECT_EQ(child.text, "done");
+  EXPECT_EQ(calls("aclprofStop"), 0);
+  stepscope_end_npu();
+  EXPECT_EQ(calls("aclprofStop"), 1);
+}
+
+}  // namespace
+}  // namespace stepscope::ascend

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+
+import { compareOwners, mergePoints, pointAt, points, poolName } from './memoryData'
+
+const at = (...places: number[]) => places.map((place) => ({ at: place, row: {} }))
+
+test('pools have names', () => {
+  expect(poolName({ device_kind: 'CUDA', device: 0, component: '' })).toBe('CUDA 0')
+  expect(poolName({ device_kind: 'CPU', device: -1, component: 'MindSpore' })).toBe('CPU MindSpore')
+})
+
+test('plans count positions, others time', () => {
+  const rows = [{ device_kind: 'NPU', device: 0, component: 'graph 1', position: 7, ts: null }, { device_kind: 'CPU', device: -1, component: '', position: 0, ts: '100' }]
+  expect(points(rows, { device_kind: 'NPU', device: 0, component: 'graph 1', source: 'plan' }, Number).map((point) => point.at)).toEqual([7])
+  expect(points(rows, { device_kind: 'CPU', device: -1, component: '', source: 'events' }, Number).map((point) => point.at)).toEqual([100])
+})
+
+test('a finer part replaces the coarse one', () => {
+  expect(mergePoints(at(0, 10, 20, 30), at(9, 12, 21)).map((point) => point.at)).toEqual([0, 9, 12, 21, 30])
+  expect(mergePoints(at(0, 10), []).length).toBe(2)
+})
+
+test('a place has the last event before it', () => {
+  expect(pointAt(at(0, 10, 20), 15)?.at).toBe(10)
+  expect(pointAt(at(5, 10), 1)?.at).toBe(5)
+  expect(pointAt([], 1)).toBeNull()
+})
+
+test('two moments differ by operator', () => {
+  const changes = compareOwners([{ name: 'a', category: 'forward', bytes: 5 }, { name: 'a', category: 'forward', bytes: 5 }], [{ name: 'a', category: 'forward', bytes: 4 }, { name: 'b', category: 'backward', bytes: 7 }])
+  expect(changes.map((change) => [change.name, change.before, change.after])).toEqual([['b', 0, 7], ['a', 10, 4]])
+})

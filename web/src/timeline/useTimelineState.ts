@@ -1,0 +1,189 @@
+// What the parts of the timeline page share: data, layout, what is chosen. Everything a user chooses is in the
+// address.
+import { computed, onUnmounted, reactive, ref, shallowRef, watch } from 'vue'
+import { useI18n } from 'vue-i18n'
+
+import { api, records, type RangeTotals, type SearchHit, type SliceDetails } from '../api'
+import { useLoad } from '../components/useLoad'
+import { useRun } from '../runState'
+import type { SliceHit } from './hit'
+import { makeLanes, nextState, type Lane } from './lanes'
+import type { Chosen, StepMark } from './scene'
+import { useSearch } from './useSearch'
+import { useView } from './useView'
+import type { View } from './viewport'
+
+// A chosen segment of a computed lane, or several slices too short to tell apart.
+export interface ChosenSegment {
+  name: string
+  lane: string
+  start: number
+  end: number
+  count: number
+  colour: number
+}
+
+const numbers = (text: unknown): number[] => (typeof text === 'string' ? text.split('_').map(Number).filter((one) => Number.isFinite(one)) : [])
+const list = (text: unknown): string[] => (typeof text === 'string' && text ? text.split(',').map(decodeURIComponent) : [])
+
+export function useTimelineState() {
+  const { t } = useI18n()
+  const { run, info, rank, step, choose, route } = useRun()
+  const query = route.query
+
+  const tracks = useLoad([run], () => api.tracks(run.value))
+  const computed_ = useLoad([run], () => api.lanes(run.value))
+  const series = useLoad([run], () => api.series(run.value))
+  const steps = useLoad([run], (signal) => api.analysis(run.value, 'steps', { limit: 20000 }, signal).catch(() => null))
+  const length = computed(() => (info.value ? Number(BigInt(info.value.last_ns || 0) - BigInt(info.value.first_ns || 0)) || 1 : 1))
+  const origin = computed(() => BigInt(tracks.data.value?.origin_ns ?? '0'))
+  // What is worth looking at first: sources put marks long after the last work.
+  const extent = computed<View>(() => ({ from: tracks.data.value?.from ?? 0, to: tracks.data.value?.to ?? length.value }))
+  const problem = ref<Error | null>(null)
+  const failed = (error: Error) => (problem.value = error)
+
+  const filter = ref(typeof query.lanes === 'string' ? query.lanes : '')
+  const hide = reactive(new Set(list(query.hide)))
+  const levels = ref<number | null>(typeof query.levels === 'string' ? Number(query.levels) : null)
+  const states = reactive(new Map<string, 'open' | 'closed'>([
+    ...list(query.open).map((id) => [id, 'open'] as const), ...list(query.closed).map((id) => [id, 'closed'] as const)]))
+  const pinned = reactive(new Set(list(query.pin)))
+  const marks = ref<number[]>(numbers(query.marks).slice(0, 2))
+  const [rangeFrom, rangeTo] = numbers(query.range)
+  const range = ref<View | null>(rangeFrom !== undefined && rangeTo !== undefined && rangeTo > rangeFrom ? { from: rangeFrom, to: rangeTo } : null)
+  const rangeTotals = shallowRef<RangeTotals | null>(null)
+  const chosen = shallowRef<Chosen | null>(null)
+  const details = shallowRef<SliceDetails | null>(null)
+  const segment = shallowRef<ChosenSegment | null>(null)
+  const scrollTo = ref<number | null>(null) // a track to be scrolled to
+
+  const scopeLevels = computed(() => Math.max(0, ...(computed_.data.value?.lanes ?? []).map((lane) => lane.level ?? 0)))
+  const layout = computed(() => makeLanes([...(tracks.data.value?.tracks ?? []), ...(computed_.data.value?.lanes ?? [])], series.data.value ?? [], {
+    rank: rank.value, filter: filter.value.trim(), hide, levels: levels.value, states, pinned, busy: computed_.data.value?.busy ?? [], length: length.value,
+    names: (section, detail) =>
+      section === 'other' && detail ? detail : section === 'device' && detail === '-1' ? t('timeline.hostDevice') : t(`timeline.sections.${section}`, { n: detail }),
+    rankName: (number, window) => (window ? t('timeline.rankWindow', { n: number, window }) : t('timeline.rankName', { n: number })),
+  }))
+  const stepMarks = computed<StepMark[]>(() => {
+    if (!steps.data.value) return []
+    const shown = rank.value ?? info.value?.ranks[0]?.rank ?? 0
+    return records(steps.data.value).filter((row) => Number(row.rank) === shown).map((row) => {
+      const start = Number(BigInt(String(row.start_ns)) - origin.value)
+      return { step: Number(row.step), start, end: start + Number(row.dur_ns) }
+    })
+  })
+
+  let timer = 0
+  function remember() {
+    clearTimeout(timer)
+    timer = window.setTimeout(() => {
+      const ids = (state: string) => [...states].filter(([, one]) => one === state).map(([id]) => encodeURIComponent(id)).join(',')
+      void choose({
+        from: Math.round(motion.view.value.from), to: Math.round(motion.view.value.to), slice: chosen.value && chosen.value.slice >= 0 ? chosen.value.slice : null,
+        lanes: filter.value, hide: [...hide].join(','), levels: levels.value, open: ids('open'), closed: ids('closed'),
+        pin: [...pinned].map(encodeURIComponent).join(','), marks: marks.value.map(Math.round).join('_'),
+        range: range.value ? `${Math.round(range.value.from)}_${Math.round(range.value.to)}` : null, q: search.text.value,
+      }, true)
+    }, 300)
+  }
+  const motion = useView(length, remember)
+
+  async function select(slice: number | null, go = false) {
+    segment.value = null
+    if (slice === null) {
+      chosen.value = null
+      details.value = null
+      return remember()
+    }
+    if (details.value?.place.slice !== slice) details.value = null
+    try {
+      const found = await api.slice(run.value, slice)
+      const { place } = found
+      chosen.value = { slice, track: place.track, depth: place.depth, start: place.start, end: place.start + place.dur }
+      details.value = found
+      if (go) show(place)
+    } catch (error) {
+      failed(error as Error)
+    }
+    remember()
+  }
+  // Brings a slice on screen: large enough to be seen, and its lane opened.
+  function show(place: { track: number; start: number; dur: number; depth?: number }) {
+    const { from, to } = motion.view.value
+    const long = Math.max(place.dur, 1000)
+    if (place.start < from || place.start + place.dur > to || long * 60 < to - from || long > to - from)
+      motion.goTo(place.start - long * 8, place.start + place.dur + long * 8)
+    const lane = layout.value.ofTrack.get(place.track)
+    if (lane && (lane.kind !== 'track' || (place.depth ?? 0) >= lane.rows)) states.set(lane.id, 'open')
+    scrollTo.value = place.track
+  }
+  function pick(hit: SliceHit | null, name: string) {
+    if (!hit) return void select(null)
+    chosen.value = { slice: hit.slice, track: hit.track, depth: hit.depth, start: hit.start, end: hit.end }
+    if (hit.slice >= 0) return void select(hit.slice)
+    details.value = null
+    segment.value = { name, lane: hit.lane.label, start: hit.start, end: hit.end, count: hit.count, colour: hit.colour }
+  }
+
+  let rangeAbort = new AbortController()
+  async function loadRange() {
+    rangeAbort.abort()
+    if (!range.value) return
+    const mine = (rangeAbort = new AbortController())
+    rangeTotals.value = null
+    void select(null)
+    const shown = layout.value.lanes.flatMap((lane) => (lane.track && lane.track.track < 2 ** 31 ? [lane.track.track] : []))
+    const some = filter.value.trim() !== '' || hide.size > 0
+    try {
+      rangeTotals.value = await api.range(run.value, range.value.from, range.value.to, rank.value, some ? shown.slice(0, 700) : null, mine.signal)
+    } catch (error) {
+      if (!mine.signal.aborted) failed(error as Error)
+    }
+    remember()
+  }
+  function clearRange() {
+    range.value = null
+    rangeTotals.value = null
+    remember()
+  }
+  function toggle(lane: Lane) {
+    const next = nextState(lane, states.get(lane.id))
+    if (next) states.set(lane.id, next)
+    else states.delete(lane.id)
+    remember()
+  }
+  function togglePin(lane: Lane) {
+    if (!pinned.delete(lane.id)) pinned.add(lane.id)
+    remember()
+  }
+  function mark(time: number) {
+    marks.value = [...(marks.value.length > 1 ? [] : marks.value), time]
+    remember()
+  }
+  const search = useSearch(run, rank, typeof query.q === 'string' ? query.q : '', (hit: SearchHit) => {
+    show(hit)
+    void select(hit.slice).then(() => details.value?.place.slice === hit.slice && show(details.value.place))
+  }, failed)
+  watch([filter, levels, search.text, () => [...hide]], remember)
+  // A step that is chosen in the strip fills the view.
+  watch(step, (number) => {
+    const found = stepMarks.value.find((one) => one.step === number)
+    if (found) motion.goTo(found.start - (found.end - found.start) * 0.05, found.end + (found.end - found.start) * 0.05)
+  })
+  onUnmounted(() => clearTimeout(timer))
+
+  function begin() {
+    const from = Number(query.from)
+    const to = Number(query.to)
+    if (query.to !== undefined && to > from) motion.show(from, to)
+    else motion.show(extent.value.from, extent.value.to)
+    if (typeof query.slice === 'string') void select(Number(query.slice), query.to === undefined)
+    if (range.value) void loadRange()
+  }
+  return {
+    run, info, rank, step, tracks, lanes: computed_, series, length, extent, origin, problem, failed, filter, hide, levels, scopeLevels, states, pinned, marks, range,
+    rangeTotals, chosen, details, segment, layout, stepMarks, motion, search, scrollTo, select, show, pick, loadRange, clearRange, toggle, togglePin, mark,
+    remember, begin,
+  }
+}
+export type TimelineState = ReturnType<typeof useTimelineState>
