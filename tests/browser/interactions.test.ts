@@ -80,17 +80,18 @@ describe('the list of runs', () => {
     const choosing = session.page.waitForEvent('filechooser')
     await session.page.getByRole('button', { name: en.runs.add }).click()
     await (await choosing).setFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no trace') })
-    await session.page.getByRole('status').getByText('notes.txt').first().waitFor()
+    await session.page.getByRole('status').getByText('no importer recognises').first().waitFor()
     await session.settle()
-    expect(await session.page.getByRole('status').innerText()).toMatch(/not/)
     session.problems.length = 0 // the answer 400 is what was wanted
   })
 })
 
 describe('the frame of a run', () => {
+  const rail = () => session.page.getByRole('navigation').first()
+
   it('goes to every page by its links, and Back returns', async () => {
     await session.go(`${generated}/overview`)
-    await session.page.getByRole('link', { name: en.page.memory, exact: true }).click()
+    await rail().getByRole('link', { name: en.page.memory }).click()
     await session.page.waitForURL(/memory/)
     await session.settle()
     await session.page.goBack()
@@ -100,9 +101,9 @@ describe('the frame of a run', () => {
 
   it('chooses a rank, and every page keeps it', async () => {
     await session.go(`${generated}/overview`)
-    await session.page.getByLabel(en.bar.rank, { exact: true }).selectOption('2')
+    await session.page.locator('header select').selectOption('2')
     await session.page.waitForURL(/rank=2/)
-    await session.page.getByRole('link', { name: en.page.steps, exact: true }).click()
+    await rail().getByRole('link', { name: en.page.steps }).click()
     await session.page.waitForURL(/steps.*rank=2/)
     await session.settle()
   })
@@ -119,12 +120,12 @@ describe('the frame of a run', () => {
   it('changes language and theme, and keeps them', async () => {
     await session.go(`${generated}/overview`)
     await session.page.getByRole('button', { name: en.bar.language }).click()
-    await session.page.getByRole('link', { name: zh.page.timeline }).waitFor()
+    await rail().getByRole('link', { name: zh.page.timeline }).waitFor()
     await session.page.getByRole('button', { name: zh.bar.theme }).click()
     await session.reload()
     expect(await session.page.locator('html').getAttribute('data-theme')).toBe('dark')
     await session.page.getByRole('button', { name: zh.bar.language }).click()
-    await session.page.getByRole('link', { name: en.page.timeline }).waitFor()
+    await rail().getByRole('link', { name: en.page.timeline }).waitFor()
     await session.page.getByRole('button', { name: en.bar.theme }).click()
   })
 
@@ -138,14 +139,13 @@ describe('the frame of a run', () => {
 describe('tables', () => {
   it('are searched, sorted and saved', async () => {
     await session.go(`${generated}/operators`)
-    const table = session.page.locator('main table').first()
-    await table.locator('thead button').nth(1).click()
-    const search = session.page.getByRole('searchbox').or(session.page.locator('main input[type="search"]')).first()
+    const main = session.page.getByRole('main')
+    const search = main.getByRole('searchbox', { name: en.table.search, exact: true }).first()
     await search.fill('zzz no such operator')
     await session.page.getByText(en.table.noMatch).first().waitFor()
     await search.fill('')
     const saving = session.page.waitForEvent('download')
-    await session.page.locator('main').getByText(en.table.csv, { exact: true }).first().click()
+    await main.getByRole('button', { name: en.table.csv, exact: true }).first().click()
     const path = await (await saving).path()
     expect(readFileSync(path, 'utf8').split('\n').length).toBeGreaterThan(2)
   })
@@ -161,7 +161,7 @@ describe('the timeline', () => {
     const before = session.page.url()
     await session.page.keyboard.press('w')
     await session.page.keyboard.press('w')
-    await session.page.waitForFunction((url) => location.href !== url, before)
+    await expect.poll(() => session.page.url()).not.toBe(before)
     await session.settle()
     const zoomed = session.page.url()
     await session.reload()
@@ -176,7 +176,7 @@ describe('the timeline', () => {
     await session.settle()
     await search.press('Enter')
     await session.page.locator('aside').getByText(/nccl/).first().waitFor()
-    expect(session.page.url()).toMatch(/slice=\d+/)
+    await expect.poll(() => session.page.url()).toMatch(/slice=\d+/)
     await session.picture('timeline-slice')
   })
 
@@ -194,12 +194,13 @@ describe('SQL', () => {
     await session.go(`${generated}/sql`)
     const editor = session.page.getByRole('textbox', { name: 'SQL' })
     await editor.fill('select name, count(*) as n from kernels group by 1 order by 2 desc')
-    await editor.press('Control+Enter')
+    const run = session.page.getByRole('button', { name: en.sql.run, exact: true })
+    await run.click()
     await session.page.locator('main table tbody tr').first().waitFor()
     await session.settle()
     await editor.fill('select nothing from kernels')
-    await session.page.getByRole('button', { name: en.sql.run, exact: true }).click()
-    await session.page.locator('main').getByText(/nothing/).last().waitFor()
+    await run.click()
+    await session.page.getByRole('alert').getByText(/nothing/).waitFor()
     await session.settle()
     session.problems.length = 0 // the answer 400 is what was wanted
   })

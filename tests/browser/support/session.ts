@@ -40,7 +40,11 @@ export class Session {
     })
     page.on('requestfinished', (request) => this.pending.delete(request))
     page.on('requestfailed', (request) => this.pending.delete(request))
-    page.on('response', (reply) => reply.status() >= 400 && this.problems.push(`${reply.status()}: ${reply.url()}`))
+    page.on('response', (reply) => {
+      if (reply.status() >= 400) this.problems.push(`${reply.status()}: ${reply.url()}`)
+      // An answer that the page does not read never ends.
+      if (reply.request().method() !== 'GET') this.pending.delete(reply.request())
+    })
   }
 
   static async open(browser: Browser, link: string, options: SessionOptions = {}): Promise<Session> {
@@ -79,7 +83,8 @@ export class Session {
       quiet = busy ? 0 : quiet + 1
       if (quiet >= 3) return
     }
-    throw new Error(`still loading after ${seconds} s: ${this.page.url()}`)
+    const open = [...this.pending].map((request) => `${request.method()} ${request.url()}`)
+    throw new Error(`still loading after ${seconds} s: ${this.page.url()} ${open}`)
   }
 
   async picture(name: string): Promise<void> {
