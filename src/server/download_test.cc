@@ -73,6 +73,16 @@ TEST_F(Downloads, TimelinesWithAndWithoutScopes) {
   EXPECT_EQ(get_file("/trace?scope_levels=x")->status, 400);
 }
 
+TEST_F(Downloads, NothingWaitsForCompression) {
+  httplib::Headers headers = headers_;
+  headers.emplace("Accept-Encoding", "gzip, deflate, br");
+  client_->set_decompress(false);
+  EXPECT_EQ(client_->Get(run_ + "/analyses/kernels", headers)->get_header_value("Content-Encoding"),
+            "gzip");
+  for (const char* file : {"/trace", "/analyses/kernels?format=csv"})
+    EXPECT_FALSE(client_->Get(run_ + file, headers)->has_header("Content-Encoding")) << file;
+}
+
 TEST_F(Downloads, AClientThatGoesAwayDoesNotEndTheServer) {
   for (int i = 0; i < 8; ++i) {
     // Reads a little of an endless answer, and closes.

@@ -70,8 +70,7 @@ describe('the keyboard', () => {
 
   it.each(places)('%s: the focus goes round, is seen, and is not caught', async (_, hash) => {
     await session.go(hash)
-    await session.page.reload() // the focus starts at the top
-    await session.settle()
+    await session.reload() // the focus starts at the top
     const visited: string[] = []
     for (let i = 0; i < 24; ++i) {
       await session.page.keyboard.press('Tab')

@@ -235,7 +235,9 @@ export const api = {
   runs: () => getJson<{ runs: RunEntry[] }>('runs').then((reply) => reply.runs),
   importRun: (run: string) => fetchChecked(`runs/${run}/import`, { method: 'POST' }),
   upload: uploadFile,
-  setTags: (run: string, tags: string[]) => fetchChecked(`runs/${run}/tags`, { method: 'PUT', body: JSON.stringify({ tags }) }),
+  setTags: async (run: string, tags: string[]) => {
+    await (await fetchChecked(`runs/${run}/tags`, { method: 'PUT', body: JSON.stringify({ tags }) })).text()
+  },
   run: (run: string) => getJson<RunInfo>(`runs/${run}`),
   analysis: (run: string, table: string, query: TableQuery = {}, signal?: AbortSignal) =>
     getJson<ResultTable>(`runs/${run}/analyses/${table}${queryText(query)}`, signal),

@@ -1,6 +1,6 @@
 // A page in a browser of its own, watched: errors of the console, answers that failed and requests that
 // leave the server are problems, and a test ends by expecting none.
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core'
 import { expect } from 'vitest'
 
 import { screenshots } from './paths'
@@ -25,20 +25,26 @@ export function launch(): Promise<Browser> {
 
 export class Session {
   readonly problems: string[] = []
-  private pending = 0
+  private readonly pending = new Set<Request>()
 
   private constructor(readonly page: Page, readonly context: BrowserContext, readonly link: string) {
     const origin = new URL(link).origin
     page.on('console', (message) => message.type() === 'error' && this.problems.push(`console: ${message.text()}`))
     page.on('pageerror', (error) => this.problems.push(`page error: ${error.message}`))
     page.on('request', (request) => {
-      ++this.pending
+      // What a page had asked for when it was left is not answered any more.
+      if (request.isNavigationRequest() && request.frame() === page.mainFrame()) this.pending.clear()
+      this.pending.add(request)
       const url = request.url()
       if (!url.startsWith(origin) && !/^(data|blob):/.test(url)) this.problems.push(`leaves the server: ${url}`)
     })
-    page.on('requestfinished', () => --this.pending)
-    page.on('requestfailed', () => --this.pending)
-    page.on('response', (reply) => reply.status() >= 400 && this.problems.push(`${reply.status()}: ${reply.url()}`))
+    page.on('requestfinished', (request) => this.pending.delete(request))
+    page.on('requestfailed', (request) => this.pending.delete(request))
+    page.on('response', (reply) => {
+      if (reply.status() >= 400) this.problems.push(`${reply.status()}: ${reply.url()}`)
+      // An answer that the page does not read never ends.
+      if (reply.request().method() !== 'GET') this.pending.delete(reply.request())
+    })
   }
 
   static async open(browser: Browser, link: string, options: SessionOptions = {}): Promise<Session> {
@@ -62,17 +68,23 @@ export class Session {
     await this.settle()
   }
 
+  async reload(): Promise<void> {
+    await this.page.reload()
+    await this.settle()
+  }
+
   // Until nothing loads: no panel is busy, no request is under way, and that for a while.
   async settle(seconds = 20): Promise<void> {
     const end = Date.now() + seconds * 1000
     let quiet = 0
     while (Date.now() < end) {
       await this.page.waitForTimeout(40)
-      const busy = this.pending > 0 || (await this.page.locator('[aria-busy="true"]').count()) > 0
+      const busy = this.pending.size > 0 || (await this.page.locator('[aria-busy="true"]').count()) > 0
       quiet = busy ? 0 : quiet + 1
       if (quiet >= 3) return
     }
-    throw new Error(`still loading after ${seconds} s: ${this.page.url()}`)
+    const open = [...this.pending].map((request) => `${request.method()} ${request.url()}`)
+    throw new Error(`still loading after ${seconds} s: ${this.page.url()} ${open}`)
   }
 
   async picture(name: string): Promise<void> {
