@@ -47,19 +47,24 @@ def test_shapes_and_types_are_kinetos(
         trainer.step()
         torch.cat([torch.ones(2, 3), torch.ones(1, 3, dtype=torch.float64).float()])
         torch.stack([torch.ones(2, dtype=torch.bfloat16)] * 2).sum(dim=[0])
+        # The same place of the program with other inputs than last time.
+        for size in (2, 3, 2, 2, 3):
+            torch.add(torch.ones(size), torch.ones(size, dtype=torch.int32))
+            torch.cat([torch.ones(1)] * size).sum(dim=[])
+            torch.ones(size, 3)[:, torch.tensor([1])]
 
     events = kineto_events(program, tmp_path / "kineto.json", record_shapes=True)
-    theirs = {
+    theirs = collections.Counter(
         (event["name"], json.dumps(event["args"]["Input Dims"]), tuple(event["args"]["Input type"]))
         for event in events
         if "Input Dims" in event.get("args", {})
-    }
+    )
     run = recorded(program, record_shapes=True)
     rows = run.query("select name, input_shapes, input_types from ops where input_shapes <> ''")
-    ours = {
+    ours = collections.Counter(
         (name, json.dumps(json.loads(shapes)), tuple(json.loads(types)))
         for name, shapes, types in (row.values() for row in rows.to_pylist())
-    }
+    )
     assert ours == theirs
 
 
