@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -26,6 +27,9 @@ enum class ErrorCode : uint8_t {
   kUnsupported,    // a version or feature this build does not have
   kIo,             // any other operating-system failure
 };
+
+// "not_found": the word for a code in the API and in Python.
+std::string_view error_code_name(ErrorCode code);
 
 struct [[nodiscard]] Error {
   ErrorCode code = ErrorCode::kIo;

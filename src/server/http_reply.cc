@@ -4,32 +4,6 @@
 
 namespace stepscope {
 
-std::string_view error_code_name(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kNotFound:
-      return "not_found";
-    case ErrorCode::kNotRecognised:
-      return "not_recognised";
-    case ErrorCode::kBadInput:
-      return "bad_input";
-    case ErrorCode::kPermission:
-      return "permission";
-    case ErrorCode::kNoSpace:
-      return "no_space";
-    case ErrorCode::kLimit:
-      return "limit";
-    case ErrorCode::kChanged:
-      return "changed";
-    case ErrorCode::kCancelled:
-      return "cancelled";
-    case ErrorCode::kUnsupported:
-      return "unsupported";
-    case ErrorCode::kIo:
-      return "io";
-  }
-  return "io";
-}
-
 int http_status(ErrorCode code) {
   switch (code) {
     case ErrorCode::kNotFound:

@@ -15,7 +15,6 @@ void reply_json(httplib::Response& response, std::string json);
 // code.
 void reply_error(httplib::Response& response, const Error& error);
 int http_status(ErrorCode code);
-std::string_view error_code_name(ErrorCode code);
 
 }  // namespace stepscope
 
