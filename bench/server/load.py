@@ -77,13 +77,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--lanes", type=int, default=40)
     options = parser.parse_args()
-    command = [ROOT / "build/stepscope", "serve", options.path, "--port", "0", "--no-token"]
+    command = [ROOT / "build/stepscope", "serve", options.path.parent, "--port", "0", "--no-token"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         port = int(server.stdout.readline().split(":")[-1].strip("/\n"))
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
         while True:
-            (run,) = json.loads(get(connection, "runs")[1])["runs"]
+            runs = json.loads(get(connection, "runs")[1])["runs"]
+            (run,) = [one for one in runs if one["name"] == options.path.name]
             if run["state"] not in ("found", "importing"):
                 break
             time.sleep(0.1)
