@@ -236,6 +236,7 @@ void add_serve_commands(Program& program) {
   add_server_options(*one, *options);
   one->add_flag("--no-browser", options->no_browser, "print the link only");
   one->callback([&program, options] {
+    options->server.base_is_run = true;
     program.work = [&program, options] { return serve(*options, program.progress, true); };
   });
 

@@ -142,7 +142,7 @@ Status RunCatalog::look() {
     return Error{ErrorCode::kNotFound, "cannot look for runs", options_.base, problem.message(),
                  "name a folder with recordings, or a trace"};
   std::vector<std::string> entries;
-  if (fs::is_directory(base, problem)) {
+  if (!options_.base_is_run && fs::is_directory(base, problem)) {
     for (const auto& entry : fs::directory_iterator(base, problem)) {
       if (is_own_store(entry.path().filename().string())) continue;
       const fs::path real = fs::canonical(entry.path(), problem);

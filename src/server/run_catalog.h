@@ -49,6 +49,7 @@ struct RunEntry {
 
 struct CatalogOptions {
   std::string base;               // folder with runs, or one run itself
+  bool base_is_run = false;       // also where it is a folder: its files may be the ranks of a job
   unsigned import_threads = 0;    // 0: all CPUs
   double look_every_seconds = 3;  // 0: only when asked
 };

@@ -25,7 +25,7 @@ struct Server::State {
   State(ServerOptions given, std::string token)
       : options(std::move(given)),
         access(std::move(token), hosts(options), options.path_prefix),
-        catalog({options.base, 0, options.look_every_seconds}),
+        catalog({options.base, options.base_is_run, 0, options.look_every_seconds}),
         tags(options.workspace) {}
 
   static std::vector<std::string> hosts(const ServerOptions& options) {

@@ -16,9 +16,10 @@ namespace stepscope {
 struct ServerOptions {
   std::string host = "127.0.0.1";
   int port = 8080;
-  std::string base;         // folder with runs, or one run
-  std::string workspace;    // folder for what users add (tags); "": nothing is kept
-  std::string path_prefix;  // "/stepscope" behind a proxy
+  std::string base;          // folder with runs, or one run
+  bool base_is_run = false;  // a folder is one run, unless it holds several jobs
+  std::string workspace;     // folder for what users add (tags); "": nothing is kept
+  std::string path_prefix;   // "/stepscope" behind a proxy
   bool want_token = true;
   std::string token;  // "": a random one
   std::vector<std::string> allowed_hosts;

@@ -23,6 +23,19 @@ TEST_F(ServerTest, ListsRunsOfItsFolderAndNothingOutside) {
   for (const json& run : reply["runs"]) EXPECT_NE(run["name"], "link.json");
 }
 
+// `stepscope open FOLDER`: the files of a job's ranks are one run.
+TEST_F(ServerTest, AFolderMayBeOneRun) {
+  for (const char* name : {"one.json", "broken.json", "link.json"})
+    fs::remove(folder_.path("runs/") + name);
+  for (const char* name : {"rank_0.json", "rank_1.json"})
+    folder_.write(std::string("runs/") + name, small_trace());
+  ServerOptions options;
+  options.base_is_run = true;
+  start(options);
+  EXPECT_EQ(settled("runs")["ranks"], 2);
+  EXPECT_EQ(get("runs")["runs"].size(), 1u);
+}
+
 TEST_F(ServerTest, RunsComeAndGoWithoutARestart) {
   start();
   ready("one.json");

@@ -88,6 +88,32 @@ void read_notes(const RawRun& run, RankBuilder& rank) {
   rank.info.versions_json = text_of(versions);
 }
 
+// `stepscope record` marks every step of a program whose own profiler chose some of them: only in
+// those are operators recorded. The others say nothing about where a step goes, so they are not
+// complete. A program that was killed has not noted its last window; all its steps are kept then.
+void mark_steps_outside_of_windows(const RawRun& run, RankBuilder& rank) {
+  constexpr double kCovered = 0.9;  // of a step; beginning a window takes a part of its first one
+  std::vector<std::pair<int64_t, int64_t>> windows;
+  for (const auto& [name, json] : run.notes()) {
+    if (name != "profiler_window") continue;
+    const int64_t began_ns = number_in(json, "began_ns", kNull);
+    const int64_t ended_ns = number_in(json, "ended_ns", kNull);
+    if (began_ns != kNull && ended_ns != kNull) windows.emplace_back(began_ns, ended_ns);
+  }
+  if (windows.empty() || !run.has_note("end")) return;
+  for (StepRecord& step : rank.steps) {
+    if (!step.complete) continue;
+    int64_t covered_ns = 0;
+    for (const auto& [began_ns, ended_ns] : windows) {
+      covered_ns += std::max<int64_t>(
+          0, std::min(ended_ns, step.ts_ns + step.dur_ns) - std::max(began_ns, step.ts_ns));
+    }
+    if (static_cast<double>(covered_ns) >= kCovered * static_cast<double>(step.dur_ns)) continue;
+    step.complete = false;
+    rank.quality.add(QualityCode::kWindowCut, rank.strings.view(step.name));
+  }
+}
+
 // Raw data of an NPU that nobody has exported yet: CANN alone knows their meaning.
 void report_raw_npu_data(const std::string& run, RankBuilder& rank) {
   const Folder folder = list_folder(run);
@@ -181,6 +207,7 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
                host.records() + device.records() + mindspore.records());
   }
   read_notes(run, rank);
+  mark_steps_outside_of_windows(run, rank);
   report_raw_npu_data(candidate.unit, rank);
   context.progress.add_done_bytes(candidate.bytes);
   return {};

@@ -93,6 +93,33 @@ TEST(NativeImporter, ARunBecomesTheStoresTables) {
   EXPECT_EQ(run.quality("dropped_records"), 0);
 }
 
+TEST(NativeImporter, OnlyStepsInsideOfAProfilersWindowsAreComplete) {
+  const TemporaryFolder folder;
+  const auto now_ns = [] {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+  };
+  start(folder.path("run/FRAMEWORK"), 0);
+  int64_t began_ns = 0;
+  int64_t ended_ns = 0;
+  for (int64_t step = 1; step <= 4; ++step) {
+    if (step == 2) began_ns = now_ns();
+    if (step == 4) ended_ns = now_ns();
+    stepscope_step(step);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  stepscope_end_step();
+  const std::string window = "{\"began_ns\":" + std::to_string(began_ns) +
+                             ",\"ended_ns\":" + std::to_string(ended_ns) + "}";
+  stepscope_metadata("profiler_window", window.c_str());
+  stepscope_stop();
+  ImportedRank run = import_only(folder.path());
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ(run.integers(Table::kSteps, "complete"), (std::vector<int64_t>{0, 1, 1, 0}));
+  EXPECT_EQ(run.quality("window_cut"), 2);
+}
+
 TEST(NativeImporter, AKilledProgramsRunSaysWhereItEnded) {
   const TemporaryFolder folder;
   const pid_t child = ::fork();
