@@ -78,7 +78,7 @@ describe('below a path, through a proxy', () => {
     const session = await Session.open(browser, `${address}/lab`)
     const frame = session.page.frameLocator('iframe')
     await frame.locator('tbody tr', { hasText: 'generated' }).click()
-    await frame.getByRole('link', { name: en.page.operators, exact: true }).click()
+    await frame.getByRole('navigation').getByRole('link', { name: en.page.operators, exact: true }).click()
     await frame.locator('main table tbody tr').first().waitFor()
     await session.settle()
     session.expectNoProblems()
