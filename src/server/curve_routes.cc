@@ -1,7 +1,5 @@
 // GET runs/ID/timeline/series                                  curves there are
 // GET runs/ID/timeline/curves?from=&to=&width=&series=0,1      what they show, as typed arrays
-#include <limits>
-
 #include "base/json_text.h"
 #include "server/http_reply.h"
 #include "server/request_values.h"
@@ -11,7 +9,6 @@ namespace stepscope {
 namespace {
 
 constexpr size_t kMostSeries = 400;
-constexpr int64_t kWidest = 16'384;
 constexpr uint32_t kMagic = 0x31435353;  // "SSC1"
 
 Status send_series(OpenRun& run, const httplib::Request&, httplib::Response& response) {
@@ -37,25 +34,13 @@ Status send_series(OpenRun& run, const httplib::Request&, httplib::Response& res
   return {};
 }
 
-template <class T>
-void append(std::string& out, const std::vector<T>& values) {
-  out.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
-  out.append((8 - out.size() % 8) % 8, '\0');
-}
-
 Status send_curves(OpenRun& run, const httplib::Request& request, httplib::Response& response) {
-  constexpr int64_t kFar = std::numeric_limits<int64_t>::max() / 4;
-  const auto from = integer_value(request, "from", 0, -kFar, kFar);
-  if (!from) return from.error();
-  const auto to = integer_value(request, "to", kFar, -kFar, kFar);
-  if (!to) return to.error();
-  const auto width = integer_value(request, "width", 1920, 1, kWidest);
-  if (!width) return width.error();
+  const int64_t origin = run.origin_ns();
+  const auto viewport = viewport_value(request, origin);
+  if (!viewport) return viewport.error();
   const auto series = number_list(request, "series", kMostSeries);
   if (!series) return series.error();
 
-  const int64_t origin = run.origin_ns();
-  const Viewport viewport{origin + *from, origin + *to, static_cast<uint32_t>(*width)};
   std::vector<uint32_t> rows;
   std::vector<double> times, lows, highs, lasts;
   std::vector<CurveItem> items;
@@ -63,7 +48,7 @@ Status send_curves(OpenRun& run, const httplib::Request& request, httplib::Respo
     if (number >= run.curves().size())
       return Error{ErrorCode::kNotFound, "no such series", std::to_string(number), "", ""};
     items.clear();
-    run.curves()[number].curve.query(viewport, items);
+    run.curves()[number].curve.query(*viewport, items);
     rows.push_back(static_cast<uint32_t>(number));
     rows.push_back(static_cast<uint32_t>(items.size()));
     for (const CurveItem& item : items) {
@@ -74,13 +59,13 @@ Status send_curves(OpenRun& run, const httplib::Request& request, httplib::Respo
     }
   }
   std::string out;
-  append(out, std::vector<uint32_t>{kMagic, static_cast<uint32_t>(rows.size() / 2),
-                                    static_cast<uint32_t>(times.size()), 0});
-  append(out, rows);
-  append(out, times);
-  append(out, lows);
-  append(out, highs);
-  append(out, lasts);
+  append_array(out, std::vector<uint32_t>{kMagic, static_cast<uint32_t>(rows.size() / 2),
+                                          static_cast<uint32_t>(times.size()), 0});
+  append_array(out, rows);
+  append_array(out, times);
+  append_array(out, lows);
+  append_array(out, highs);
+  append_array(out, lasts);
   response.set_header("Cache-Control", "no-store");
   response.set_content(std::move(out), "application/octet-stream");
   return {};

@@ -3,6 +3,7 @@
 #define STEPSCOPE_SERVER_HTTP_REPLY_H_
 
 #include <string>
+#include <vector>
 
 #include <httplib.h>
 
@@ -15,6 +16,13 @@ void reply_json(httplib::Response& response, std::string json);
 // code.
 void reply_error(httplib::Response& response, const Error& error);
 int http_status(ErrorCode code);
+
+// One of the typed arrays of a binary reply, which begin at multiples of 8 bytes.
+template <class T>
+void append_array(std::string& out, const std::vector<T>& values) {
+  out.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+  out.append((8 - out.size() % 8) % 8, '\0');
+}
 
 }  // namespace stepscope
 

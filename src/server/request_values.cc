@@ -1,6 +1,7 @@
 #include "server/request_values.h"
 
 #include <charconv>
+#include <limits>
 
 namespace stepscope {
 namespace {
@@ -37,6 +38,18 @@ Result<std::optional<int64_t>> optional_integer(const httplib::Request& request,
   int64_t value = 0;
   if (!parse(text, value)) return bad_value(name, text, "a whole number is wanted");
   return std::optional<int64_t>(value);
+}
+
+Result<Viewport> viewport_value(const httplib::Request& request, int64_t origin_ns) {
+  constexpr int64_t kFar = std::numeric_limits<int64_t>::max() / 4;
+  constexpr int64_t kWidest = 16'384;
+  const auto from = integer_value(request, "from", 0, -kFar, kFar);
+  if (!from) return from.error();
+  const auto to = integer_value(request, "to", kFar, -kFar, kFar);
+  if (!to) return to.error();
+  const auto width = integer_value(request, "width", 1920, 1, kWidest);
+  if (!width) return width.error();
+  return Viewport{origin_ns + *from, origin_ns + *to, static_cast<uint32_t>(*width)};
 }
 
 Result<std::vector<uint64_t>> number_list(const httplib::Request& request, const char* name,

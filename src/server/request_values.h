@@ -10,6 +10,7 @@
 #include <httplib.h>
 
 #include "base/result.h"
+#include "store/viewport.h"
 
 namespace stepscope {
 
@@ -17,6 +18,8 @@ namespace stepscope {
 Result<int64_t> integer_value(const httplib::Request& request, const char* name, int64_t missing,
                               int64_t least, int64_t most);
 Result<std::optional<int64_t>> optional_integer(const httplib::Request& request, const char* name);
+// from, to (ns after `origin_ns`, the run's first) and width (pixels) of what is on screen.
+Result<Viewport> viewport_value(const httplib::Request& request, int64_t origin_ns);
 // "1,2,5": at most `most` numbers.
 Result<std::vector<uint64_t>> number_list(const httplib::Request& request, const char* name,
                                           size_t most);

@@ -25,6 +25,7 @@ void add_slice_routes(httplib::Server& http, const std::string& prefix, RunCatal
 void add_query_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
 struct UploadOptions {
   std::string base;
+  bool base_is_run = false;  // what is added to it would become a part of that run
   uint64_t largest_bytes = 0;
 };
 void add_upload_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog,

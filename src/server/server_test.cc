@@ -34,6 +34,12 @@ TEST_F(ServerTest, AFolderMayBeOneRun) {
   start(options);
   EXPECT_EQ(settled("runs")["ranks"], 2);
   EXPECT_EQ(get("runs")["runs"].size(), 1u);
+  // A file that is added would be one more rank of it.
+  const auto reply =
+      client_->Post("/api/v1/runs?name=rank_2.json", headers_, small_trace(), "text/plain");
+  ASSERT_TRUE(reply);
+  EXPECT_GE(reply->status, 400);
+  EXPECT_FALSE(fs::exists(folder_.path("runs/rank_2.json")));
 }
 
 TEST_F(ServerTest, RunsComeAndGoWithoutARestart) {

@@ -22,7 +22,6 @@ namespace {
 
 constexpr size_t kMostTracks = 400;
 constexpr size_t kMostNames = 20'000;
-constexpr int64_t kWidest = 16'384;
 
 // From the first to the last slice that has a length: the part of the run that is worth looking at
 // first. Sources put marks before and long after it.
@@ -157,31 +156,21 @@ class ViewReply {
   }
   std::string bytes() const {
     std::string out;
-    const uint32_t head[4] = {kMagic, static_cast<uint32_t>(rows_.size() / 3),
-                              static_cast<uint32_t>(starts_.size()), 0};
-    append(out, head, sizeof head);
-    append_all(out, rows_);
-    append_all(out, starts_);
-    append_all(out, ends_);
-    append_all(out, slices_);
-    append_all(out, names_);
-    append_all(out, counts_);
-    append_all(out, colours_);
+    append_array(out, std::vector<uint32_t>{kMagic, static_cast<uint32_t>(rows_.size() / 3),
+                                            static_cast<uint32_t>(starts_.size()), 0});
+    append_array(out, rows_);
+    append_array(out, starts_);
+    append_array(out, ends_);
+    append_array(out, slices_);
+    append_array(out, names_);
+    append_array(out, counts_);
+    append_array(out, colours_);
     return out;
   }
 
  private:
   static constexpr uint32_t kMagic = 0x31565353;  // "SSV1"
-  static void append(std::string& out, const void* data, size_t bytes) {
-    out.append(static_cast<const char*>(data), bytes);
-    out.append((8 - out.size() % 8) % 8, '\0');
-  }
-  template <class T>
-  static void append_all(std::string& out, const std::vector<T>& values) {
-    append(out, values.data(), values.size() * sizeof(T));
-  }
-
-  std::vector<uint32_t> rows_;  // track, depth, items
+  std::vector<uint32_t> rows_;                    // track, depth, items
   std::vector<double> starts_, ends_, slices_;
   std::vector<uint32_t> names_, counts_;
   std::vector<uint8_t> colours_;
@@ -189,18 +178,12 @@ class ViewReply {
 
 Status send_view(OpenRun& run, const httplib::Request& request, httplib::Response& response) {
   const StoreReader& store = run.store();
-  constexpr int64_t kFar = std::numeric_limits<int64_t>::max() / 4;
-  const auto from = integer_value(request, "from", 0, -kFar, kFar);
-  if (!from) return from.error();
-  const auto to = integer_value(request, "to", kFar, -kFar, kFar);
-  if (!to) return to.error();
-  const auto width = integer_value(request, "width", 1920, 1, kWidest);
-  if (!width) return width.error();
+  const int64_t origin = run.origin_ns();
+  const auto viewport = viewport_value(request, origin);
+  if (!viewport) return viewport.error();
   const auto tracks = number_list(request, "tracks", kMostTracks);
   if (!tracks) return tracks.error();
 
-  const int64_t origin = run.origin_ns();
-  const Viewport viewport{origin + *from, origin + *to, static_cast<uint32_t>(*width)};
   ViewReply reply;
   std::vector<ViewportItem> items;
   std::vector<SegmentItem> segments;
@@ -212,7 +195,7 @@ Status send_view(OpenRun& run, const httplib::Request& request, httplib::Respons
       const SliceColour colour = lane_colour(lane->lane->kind);
       for (size_t depth = 0; depth < lane->rows.size(); ++depth) {
         segments.clear();
-        run.lane_segments().query(*lane, lane->rows[depth], viewport, segments);
+        run.lane_segments().query(*lane, lane->rows[depth], *viewport, segments);
         reply.begin_row(static_cast<uint32_t>(track), static_cast<uint32_t>(depth));
         for (const SegmentItem& item : segments) {
           reply.add(static_cast<double>(item.start_ns - origin),
@@ -239,7 +222,7 @@ Status send_view(OpenRun& run, const httplib::Request& request, httplib::Respons
                                  [](const Lane& one, uint64_t at) { return one.track < at; });
     for (; lane != lanes.end() && lane->track == row; ++lane) {
       items.clear();
-      query_viewport(store, rank, static_cast<size_t>(lane - lanes.begin()), viewport, items);
+      query_viewport(store, rank, static_cast<size_t>(lane - lanes.begin()), *viewport, items);
       reply.begin_row(static_cast<uint32_t>(track), lane->depth);
       for (const ViewportItem& item : items) {
         const int64_t name = names.at(item.slice_row);

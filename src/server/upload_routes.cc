@@ -86,7 +86,7 @@ Result<std::string> receive(const UploadOptions& options, const httplib::Request
   if (auto status = check_name(name); !status) return std::move(status.error());
   std::error_code problem;
   const std::string folder = fs::canonical(options.base, problem).string();
-  if (problem || !fs::is_directory(folder, problem))
+  if (problem || options.base_is_run || !fs::is_directory(folder, problem))
     return Error{ErrorCode::kUnsupported, "cannot take the file", options.base,
                  "one run is served, not a folder", "serve a folder to add to it"};
   const uint64_t length = request.get_header_value<uint64_t>("Content-Length");
