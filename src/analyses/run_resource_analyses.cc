@@ -50,7 +50,7 @@ std::vector<MemoryPoint> RunAnalyses::memory_curve_in(const CurveRange& range) {
       run_memory_curve(*store_, ranks_, memory_scans(), range, options_.threads);
   if (points.empty()) return points;
   for (const RankId& rank : ranks_)
-    mark_passes(*store_, rank, steps(rank.position), step_trace(), points);
+    mark_passes(*store_, rank, steps(rank.position), step_trace(), range, points);
   return points;
 }
 

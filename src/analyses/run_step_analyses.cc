@@ -106,8 +106,8 @@ const RunAnalyses::CriticalPaths& RunAnalyses::critical_paths() {
     parallel_for(ranks_.size(), options_.threads, [&](size_t rank) {
       const StepRow* step = middle_step(steps(rank));
       if (step == nullptr) {
-        results_->add_reason("critical_path",
-                             of_rank(ranks_[rank], "no steps are known; see steps"));
+        for (const char* table : {"critical_path", "critical_path_segments"})
+          results_->add_reason(table, of_rank(ranks_[rank], "no steps are known; see steps"));
         return;
       }
       const CriticalPath path(*store_, ranks_[rank], *step);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "analyses/advice/collect_facts.h"
@@ -53,12 +54,12 @@ void take_slow_links(const Communication& communication, int64_t steps, Facts& f
 void take_messages(const Communication& communication, int64_t steps, Facts& facts) {
   int64_t small_ns = 0;
   int64_t all_ns = 0;
-  std::map<int64_t, int64_t> receive_ns;
+  std::map<std::pair<int64_t, int64_t>, int64_t> receive_ns;  // by rank and window
   for (const CommunicationOperatorRow& row : communication.operators) {
     const int64_t waited = row.peer_wait_ns == kNull ? 0 : row.peer_wait_ns;
     if (row.collective == CollectiveKind::kReceive ||
         row.collective == CollectiveKind::kSendReceive)
-      receive_ns[row.rank] += row.elapse_ns;
+      receive_ns[{row.rank, row.window}] += row.elapse_ns;
     if (is_point_to_point(row.collective) || row.bytes == kNull) continue;
     all_ns += row.elapse_ns - waited;
     if (row.bytes < kSmallMessageBytes) small_ns += row.elapse_ns - waited;
@@ -66,7 +67,7 @@ void take_messages(const Communication& communication, int64_t steps, Facts& fac
   if (all_ns > 0)
     facts.small_messages_share = static_cast<double>(small_ns) / static_cast<double>(all_ns);
   for (RankFacts& rank : facts.ranks) {
-    const auto found = receive_ns.find(rank.rank);
+    const auto found = receive_ns.find({rank.rank, rank.window});
     if (found != receive_ns.end())
       rank.receive_ns = std::min(found->second / steps, rank.exposed_communication_ns);
   }
@@ -95,7 +96,7 @@ void take_transfers(const Communication& communication, Facts& facts) {
         static_cast<double>(unaligned_ns) / static_cast<double>(all_ns);
 }
 
-// The same operation (kind and size) beside computation and without it: how much bandwidth it
+// The same operation (kind, size, group) beside computation and without it: how much bandwidth it
 // loses.
 void take_contention(RunAnalyses& run, Facts& facts) {
   constexpr double kBeside = 0.8;
@@ -107,7 +108,7 @@ void take_contention(RunAnalyses& run, Facts& facts) {
     int64_t time_ns = 0;
   };
   const Communication& communication = run.communication();
-  std::map<std::pair<CollectiveKind, int64_t>, Sums> sums;
+  std::map<std::tuple<CollectiveKind, int64_t, uint64_t>, Sums> sums;
   for (size_t position = 0; position < run.ranks().size(); ++position) {
     const auto rows = std::span(communication.operators)
                           .subspan(communication.first_operator[position],
@@ -121,12 +122,14 @@ void take_contention(RunAnalyses& run, Facts& facts) {
         if (row.elapse_ns <= 0 || row.bytes == kNull || row.bytes < kSmallMessageBytes) continue;
         const double rate =
             std::isnan(row.transfer_bandwidth) ? row.algorithm_bandwidth : row.transfer_bandwidth;
-        if (!(rate > 0)) continue;
+        // Where waiting is not told apart, an operation that starts early looks slow.
+        const bool moves_only = !std::isnan(row.transfer_bandwidth) || row.transmit_ns != kNull;
+        if (!(rate > 0) || !moves_only) continue;
         const double beside =
             static_cast<double>(computing.length_in(row.start_ns, row.start_ns + row.elapse_ns)) /
             static_cast<double>(row.elapse_ns);
         if (beside > kAlone && beside < kBeside) continue;
-        Sums& sum = sums[{row.collective, row.bytes}];
+        Sums& sum = sums[{row.collective, row.bytes, row.group_identity}];
         const size_t side = beside >= kBeside ? 1 : 0;
         sum.rates[side] += rate;
         ++sum.counts[side];

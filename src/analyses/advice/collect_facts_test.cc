@@ -46,8 +46,7 @@ TEST(CollectFacts, SettingsThatCostTime) {
     "ASCEND_GLOBAL_LOG_LEVEL":"1","HCCL_ALGO":"","ACLNN_CACHE_LIMIT":"","HCCL_RDMA_TC":"132"}})",
                                 "", 0, kNull});
   EXPECT_EQ(facts.ranks[0].settings,
-            (std::vector<std::string>{"ASCEND_GLOBAL_LOG_LEVEL=1", "ASCEND_LAUNCH_BLOCKING=1",
-                                      "HCCL_RDMA_TC=132"}));
+            (std::vector<std::string>{"ASCEND_GLOBAL_LOG_LEVEL=1", "ASCEND_LAUNCH_BLOCKING=1"}));
   EXPECT_TRUE(facts_of({R"({"ENV_VARIABLES":{"ASCEND_LAUNCH_BLOCKING":"0",
     "ASCEND_GLOBAL_LOG_LEVEL":"3","HCCL_ALGO":7}})",
                         "", 0, kNull})

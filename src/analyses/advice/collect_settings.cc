@@ -23,12 +23,12 @@ json member(const json& object, const char* name) {
 }
 
 // Variables that make a program slower when they are set like this. What torch_npu's advisor asks
-// for beyond that (caches, segments) is a matter of the program.
+// for beyond that (caches, segments) is a matter of the program, and HCCL's variables of the
+// network.
 bool costs_time(std::string_view name, std::string_view value) {
   if (value.empty()) return false;
   if (name == "ASCEND_LAUNCH_BLOCKING" || name == "CUDA_LAUNCH_BLOCKING") return value == "1";
-  if (name == "ASCEND_GLOBAL_LOG_LEVEL") return value != "3" && value != "4";
-  return name == "HCCL_ALGO" || name == "HCCL_RDMA_TC" || name == "HCCL_RDMA_SL";
+  return name == "ASCEND_GLOBAL_LOG_LEVEL" && value != "3" && value != "4";
 }
 
 void take_environment(const json& versions, RankFacts& facts) {

@@ -79,6 +79,8 @@ const std::map<std::string, Case>& cases() {
         20 * kMs}},
       {"pipeline_receive",
        {[](Facts& f) {
+          f.ranks[0].stage = 0;
+          f.ranks[1].stage = 1;
           f.ranks[1].exposed_communication_ns = 40 * kMs;
           f.ranks[1].receive_ns = 38 * kMs;
         },
@@ -292,6 +294,24 @@ TEST(Rules, WaitingForALatePeerIsNotCommunicationEither) {
   const auto findings = find_causes(facts);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].rule, "late_peer");
+}
+
+TEST(Rules, WindowsOfOneRankAreNotComparedAsRanks) {
+  Facts facts = healthy();
+  facts.ranks[1].rank = facts.ranks[0].rank;
+  facts.ranks[1].window = 1;
+  facts.ranks[0].computing_rate = 4e14;
+  facts.ranks[1].computing_rate = 2e14;
+  facts.ranks[0].interval_ns = 2 * kMs;
+  facts.ranks[1].interval_ns = 10 * kMs;
+  EXPECT_TRUE(find_causes(facts).empty());
+}
+
+TEST(Rules, ReceivingWithoutStagesIsNoPipeline) {
+  Facts facts = healthy();
+  facts.ranks[1].exposed_communication_ns = 40 * kMs;
+  facts.ranks[1].receive_ns = 38 * kMs;
+  for (const Finding& finding : find_causes(facts)) EXPECT_NE(finding.rule, "pipeline_receive");
 }
 
 TEST(Rules, WaitingIsNotToldApartWithoutTheOtherRanks) {

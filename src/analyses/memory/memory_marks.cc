@@ -56,7 +56,8 @@ std::map<int64_t, Passes> passes_of_steps(const StoreReader& store, const RankId
 }  // namespace
 
 void mark_passes(const StoreReader& store, const RankId& rank, std::span<const StepRow> steps,
-                 const std::vector<StepTraceRow>& trace, std::vector<MemoryPoint>& points) {
+                 const std::vector<StepTraceRow>& trace, const CurveRange& range,
+                 std::vector<MemoryPoint>& points) {
   const auto passes = passes_of_steps(store, rank, steps, trace);
   for (auto first = points.begin(); first != points.end();) {
     const auto last = std::find_if(
@@ -64,7 +65,7 @@ void mark_passes(const StoreReader& store, const RankId& rank, std::span<const S
     // Points without a time are of a plan, which has marks of its own.
     if (first->rank == rank.rank && first->window == rank.window && first->ts != kNull) {
       const auto mark = [&](int64_t moment_ns, std::string_view word) {
-        if (moment_ns == kNull) return;
+        if (moment_ns == kNull || moment_ns < range.first_ns || moment_ns > range.last_ns) return;
         const auto at = std::partition_point(
             first, last, [&](const MemoryPoint& point) { return point.ts < moment_ns; });
         if (at != last) at->mark = word;
