@@ -89,9 +89,7 @@ class PodVector {
       moved = std::realloc(static_cast<void*>(data_), bytes);
     } else {
       bytes = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
-      moved = is_mapped() ? ::mremap(data_, mapped_bytes_, bytes, MREMAP_MAYMOVE)
-                          : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      moved = is_mapped() ? remap(bytes) : map(bytes);
       if (moved == MAP_FAILED) std::abort();
       // Large pages halve the cost of first touch; they are not used where they would waste much.
       if (bytes >= kLargePagesFromBytes) ::madvise(moved, bytes, MADV_HUGEPAGE);
@@ -104,6 +102,22 @@ class PodVector {
     if (moved == nullptr) std::abort();
     data_ = static_cast<T*>(moved);
     capacity_ = bytes / sizeof(T);
+  }
+  static void* map(size_t bytes) {
+    return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  }
+  void* remap(size_t bytes) {
+#ifdef __SANITIZE_THREAD__
+    // The thread sanitizer does not see mremap: it would take the next owner of the pages that were
+    // left, or grown into, for a second writer of this block.
+    void* moved = map(bytes);
+    if (moved == MAP_FAILED) return moved;
+    std::memcpy(moved, static_cast<const void*>(data_), size_ * sizeof(T));
+    ::munmap(static_cast<void*>(data_), mapped_bytes_);
+    return moved;
+#else
+    return ::mremap(static_cast<void*>(data_), mapped_bytes_, bytes, MREMAP_MAYMOVE);
+#endif
   }
   bool is_mapped() const { return mapped_bytes_ != 0; }
   void give_back() {
