@@ -94,12 +94,11 @@ def _swap() -> None:
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Sees the import of MindSpore, once."""
+    """Sees the import of MindSpore, and whoever asks before whether it is there."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         if name != "mindspore":
             return None
-        sys.meta_path.remove(self)
         return find_mindspore(path, target)

@@ -48,6 +48,8 @@ def test_stepscope_record_without_a_profiler_in_the_program(
 ) -> None:
     (tmp_path / "torch_npu.py").write_text("name = 'a stand-in'\n")
     program = (
+        "import importlib.util\n"
+        "assert importlib.util.find_spec('torch_npu')\n"  # as libraries ask before they import
         "import torch_npu\n"
         "assert torch_npu.name == 'a stand-in' and torch_npu.__loader__.get_source('torch_npu')\n"
         "import stepscope\n"

@@ -27,16 +27,16 @@ if os.environ.get("STEPSCOPE_NPU"):
 
 class _Finder:
     def find_spec(self, name: str, path: Any, target: Any = None) -> ModuleSpec | None:
-        finder = _FINDERS.pop(name, None)
+        # Programs that only ask whether the module is there call this too: it stays.
+        finder = _FINDERS.get(name)
         if not finder:
             return None
-        if not _FINDERS:
-            sys.meta_path.remove(self)
         kept = {option: os.environ.pop(option) for option in _OPTIONS if option in os.environ}
         try:
             spec: ModuleSpec | None = getattr(import_module(finder[0]), finder[1])(path, target)
             return spec
         except Exception as error:
+            del _FINDERS[name]
             print(
                 f"stepscope: cannot take part in the import of {name}: {error}. Install the "
                 f"package stepscope for {sys.executable}",
