@@ -73,6 +73,10 @@ Status write_parquet_rows(const std::vector<ResultColumn>& columns, size_t rows,
   Connection connection;
   if (!connection.open(database.get())) return failed(path, "DuckDB gives no connection");
 
+  // The rows are in memory already; a second time they may not push anything else out of it.
+  for (const char* setting : {"SET memory_limit = '1GiB'", "SET temp_directory = ''"}) {
+    if (auto status = execute(connection.get(), setting, path); !status) return status;
+  }
   std::string create = "CREATE TABLE rows (";
   for (size_t i = 0; i < columns.size(); ++i)
     create += (i == 0 ? "" : ", ") + quote_name(columns[i].name) + " " + sql_type(columns[i].type);

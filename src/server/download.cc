@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <utility>
 
@@ -42,12 +43,17 @@ void stream_download(httplib::Response& response, const std::string& file_name,
           }
           return Error{ErrorCode::kCancelled, "the client went away", "", "", ""};
         };
-        auto status = write([&](std::string_view text) -> Status {
-          held += text;
-          return held.size() < kPieceBytes ? Status() : pass_on();
-        });
-        if (status) status = pass_on();
-        if (!status) return false;
+        // The library does not catch what is thrown here: memory may be short.
+        try {
+          auto status = write([&](std::string_view text) -> Status {
+            held += text;
+            return held.size() < kPieceBytes ? Status() : pass_on();
+          });
+          if (status) status = pass_on();
+          if (!status) return false;
+        } catch (const std::exception&) {
+          return false;  // the client sees that the end is missing
+        }
         sink.done();
         return true;
       });

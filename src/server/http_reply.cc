@@ -1,5 +1,8 @@
 #include "server/http_reply.h"
 
+#include <memory>
+#include <utility>
+
 #include "base/json_text.h"
 
 namespace stepscope {
@@ -45,6 +48,21 @@ void reply_error(httplib::Response& response, const Error& error) {
                                .add("remedy", error.remedy)
                                .text() +
                            "}");
+}
+
+void close_after(httplib::Response& response) {
+  const std::string type = response.get_header_value("Content-Type");
+  const auto body = std::make_shared<const std::string>(std::move(response.body));
+  response.body.clear();
+  response.headers.erase("Content-Type");
+  response.set_header("Connection", "close");
+  // The library goes on with a connection unless writing to it failed, which a content provider
+  // may claim.
+  response.set_content_provider(body->size(), type,
+                                [body](size_t offset, size_t bytes, httplib::DataSink& sink) {
+                                  sink.write(body->data() + offset, bytes);
+                                  return false;
+                                });
 }
 
 }  // namespace stepscope

@@ -16,6 +16,9 @@ void reply_json(httplib::Response& response, std::string json);
 // code.
 void reply_error(httplib::Response& response, const Error& error);
 int http_status(ErrorCode code);
+// Ends the connection behind this reply: the request's body was not read, and what is left of it
+// would be taken for the next request.
+void close_after(httplib::Response& response);
 
 // One of the typed arrays of a binary reply, which begin at multiples of 8 bytes.
 template <class T>

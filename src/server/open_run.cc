@@ -10,7 +10,6 @@ namespace stepscope {
 namespace {
 
 constexpr uint8_t kUnknown = 255;
-constexpr uint64_t kQueryMemory = 512ull << 20;
 
 // The same variables as for `stepscope report`.
 AnalysisOptions options_of_environment() {

@@ -19,6 +19,8 @@
 
 namespace stepscope {
 
+constexpr uint64_t kQueryMemory = 512ull << 20;  // bytes that a statement may use
+
 // What streams from it keeps it open: shared_from_this().
 class OpenRun : public std::enable_shared_from_this<OpenRun> {
  public:

@@ -64,7 +64,7 @@ Status send_sql_parquet(OpenRun& run, const std::string& sql, httplib::Response&
   auto spool = SpoolFile::create();
   if (!spool) return std::move(spool.error());
   // The run's own database may not write files.
-  auto database = Database::open(run.shared_store(), {0, 0, {(*spool)->path()}});
+  auto database = Database::open(run.shared_store(), {kQueryMemory, 0, {(*spool)->path()}});
   if (!database) return std::move(database.error());
   const QueryLimits limits{kQuerySeconds, nullptr};
   if (auto status = (*database)->write_parquet(sql, (*spool)->path(), limits); !status)
@@ -191,12 +191,20 @@ Status send_trace(OpenRun& run, const httplib::Request& request, httplib::Respon
     return Error{ErrorCode::kNotFound, "no such rank", std::to_string(rank), "", ""};
   std::string name = "rank_" + std::to_string(run.store().rank_number(rank));
   if (levels->has_value()) name += "_scopes_" + std::to_string(**levels);
-  stream_download(response, name + ".json", download_type("json"),
-                  [run = run.shared_from_this(), rank, levels = *levels](const Sink& sink) {
-                    if (!levels) return write_chrome_trace(run->store(), rank, {}, sink);
-                    const auto lanes = chosen_lanes(run->analyses().timeline(rank), *levels);
-                    return write_trace_view(run->store(), rank, lanes, {}, sink);
-                  });
+  const std::string file_name = name + ".json";
+  if (!levels->has_value()) {
+    stream_download(response, file_name, download_type("json"),
+                    [run = run.shared_from_this(), rank](const Sink& sink) {
+                      return write_chrome_trace(run->store(), rank, {}, sink);
+                    });
+    return {};
+  }
+  stream_download(
+      response, file_name, download_type("json"),
+      [run = run.shared_from_this(), rank,
+       lanes = chosen_lanes(run.analyses().timeline(rank), **levels)](const Sink& sink) {
+        return write_trace_view(run->store(), rank, lanes, {}, sink);
+      });
   return {};
 }
 

@@ -58,6 +58,34 @@ void find_runs(const std::string& path, int depth, std::vector<Found>& found) {
   for (const std::string& child : children) find_runs(child, depth + 1, found);
 }
 
+bool is_below(const fs::path& path, const fs::path& base) {
+  const auto [rest, _] = std::mismatch(base.begin(), base.end(), path.begin(), path.end());
+  return rest == base.end();
+}
+
+// Whoever may write into the folder must not show what only the server may read.
+Status check_links(const std::string& run, const std::string& base_path) {
+  std::error_code problem;
+  const fs::path base = fs::canonical(base_path, problem);
+  const auto leads_out = [&](const fs::path& path) {
+    const fs::path real = fs::canonical(path, problem);
+    return !problem && !is_below(real, base);
+  };
+  const auto refused = [](const fs::path& path) {
+    return Error{ErrorCode::kPermission, "will not open the run", path.string(),
+                 "the link leads out of the served folder",
+                 "serve a folder that holds both, or open the run by itself: stepscope open PATH"};
+  };
+  if (leads_out(run)) return refused(run);
+  if (!fs::is_directory(run, problem)) return {};
+  const auto options = fs::directory_options::skip_permission_denied;
+  for (const auto& entry : fs::recursive_directory_iterator(run, options, problem)) {
+    std::error_code ignored;
+    if (entry.is_symlink(ignored) && leads_out(entry.path())) return refused(entry.path());
+  }
+  return {};
+}
+
 int64_t modified_ns(const std::string& path) {
   std::error_code problem;
   const auto time = fs::last_write_time(path, problem);
@@ -147,7 +175,7 @@ Status RunCatalog::look() {
       if (is_own_store(entry.path().filename().string())) continue;
       const fs::path real = fs::canonical(entry.path(), problem);
       // Links may not lead out of the folder.
-      if (problem || !std::equal(base.begin(), base.end(), real.begin())) continue;
+      if (problem || !is_below(real, base)) continue;
       entries.push_back(entry.path().string());
     }
   } else {
@@ -216,7 +244,10 @@ bool RunCatalog::import_next(std::unique_lock<std::mutex>& lock) {
 
   ImportOptions options;
   options.jobs = options_.import_threads;
-  auto imported = import_run({path}, options, *progress);
+  // A run that was named is opened as it is.
+  const Status links = options_.base_is_run ? Status() : check_links(path, options_.base);
+  auto imported =
+      links ? import_run({path}, options, *progress) : Result<ImportedRun>(links.error());
   std::shared_ptr<OpenRun> open;
   std::optional<Error> error;
   if (!imported) {

@@ -64,7 +64,7 @@ Status check_options(const ServerOptions& options) {
 }
 
 void refuse_unknown(const httplib::Request& request, httplib::Response& response) {
-  if (!response.body.empty() || response.status < 400) return;
+  if (response.has_header("Content-Type") || response.status < 400) return;  // has an answer
   const int status = response.status;
   reply_error(response,
               {status == 413 ? ErrorCode::kLimit : ErrorCode::kNotFound,
@@ -73,20 +73,43 @@ void refuse_unknown(const httplib::Request& request, httplib::Response& response
   response.status = status;
 }
 
+bool has_body(const httplib::Request& request) {
+  return request.has_header("Transfer-Encoding") ||
+         request.get_header_value<uint64_t>("Content-Length") > 0;
+}
+
 // Only uploads may be large, and only they may come without a length: the others are held in
-// memory.
-bool body_is_small(const ServerOptions& options, const httplib::Request& request,
-                   httplib::Response& response) {
-  const bool upload =
-      request.method == "POST" && request.path == options.path_prefix + "/api/v1/runs";
-  if (upload) return true;
-  const bool endless = request.has_header("Transfer-Encoding");
-  if (!endless && request.get_header_value<uint64_t>("Content-Length") <= options.largest_body)
-    return true;
-  reply_error(response, {ErrorCode::kLimit, "the request is too large", request.path.substr(0, 200),
-                         endless ? "its length is not given" : "", "see docs/api.md"});
-  response.set_header("Connection", "close");  // the body is still to come, and nobody wants it
-  return false;
+// memory. The library does not read the body of a GET, and unpacks compressed ones without a limit.
+Status check_body(const ServerOptions& options, const httplib::Request& request) {
+  if (!has_body(request)) return {};
+  const auto bad = [&](ErrorCode code, std::string what, std::string why) {
+    return Error{code, std::move(what), request.path.substr(0, 200), std::move(why),
+                 "see docs/api.md"};
+  };
+  if (request.method != "POST" && request.method != "PUT")
+    return bad(ErrorCode::kBadInput, "bad request", request.method + " has no body here");
+  if (request.has_header("Content-Encoding"))
+    return bad(ErrorCode::kUnsupported, "bad request", "its body is encoded");
+  if (request.method == "POST" && request.path == options.path_prefix + "/api/v1/runs") return {};
+  if (request.has_header("Transfer-Encoding"))
+    return bad(ErrorCode::kLimit, "the request is too large", "its length is not given");
+  if (request.get_header_value<uint64_t>("Content-Length") > options.largest_body)
+    return bad(ErrorCode::kLimit, "the request is too large", "");
+  return {};
+}
+
+// Whether the routes may have the request; otherwise the response is complete.
+bool admit(const ServerOptions& options, const Access& access, const httplib::Request& request,
+           httplib::Response& response) {
+  bool admitted = access.admit(request, response);
+  if (admitted) {
+    if (auto status = check_body(options, request); !status) {
+      reply_error(response, status.error());
+      admitted = false;
+    }
+  }
+  if (!admitted && has_body(request)) close_after(response);
+  return admitted;
 }
 
 }  // namespace
@@ -122,15 +145,14 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options) {
   http.set_keep_alive_timeout(3);  // a connection that is not used delays the end by that
   http.set_keep_alive_max_count(10'000);
   http.set_tcp_nodelay(true);
-  http.set_pre_routing_handler([state = state.get()](const httplib::Request& request,
-                                                     httplib::Response& response) {
-    Access::add_headers(response);
-    take_over_compression(request);
-    const bool admitted =
-        state->access.admit(request, response) && body_is_small(state->options, request, response);
-    return admitted ? httplib::Server::HandlerResponse::Unhandled
-                    : httplib::Server::HandlerResponse::Handled;
-  });
+  http.set_pre_routing_handler(
+      [state = state.get()](const httplib::Request& request, httplib::Response& response) {
+        Access::add_headers(response);
+        take_over_compression(request);
+        return admit(state->options, state->access, request, response)
+                   ? httplib::Server::HandlerResponse::Unhandled
+                   : httplib::Server::HandlerResponse::Handled;
+      });
   http.set_post_routing_handler(compress_reply);
   http.set_error_handler([](const httplib::Request& request, httplib::Response& response) {
     refuse_unknown(request, response);

@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kLongestName = 200;
 constexpr int kMostNumbers = 10'000;  // of files with one name
+constexpr uint64_t kReadForTheAnswer = 16 << 20;
 
 Status check_name(const std::string& name) {
   const auto bad = [&](std::string why) {
@@ -80,8 +81,19 @@ struct Removal {
   ~Removal() { unlink(path.c_str()); }
 };
 
-Result<std::string> receive(const UploadOptions& options, const httplib::Request& request,
-                            const httplib::ContentReader& content) {
+Error too_large(const UploadOptions& options, const std::string& name) {
+  return {ErrorCode::kLimit, "cannot take the file", name,
+          "it is larger than " + std::to_string(options.largest_bytes) + " bytes",
+          "put it into the folder by other means: it is imported there too"};
+}
+
+struct Place {
+  std::string folder;
+  std::string name;
+};
+
+// Where the file will be, when it may come at all. Nothing was read yet.
+Result<Place> place_for(const UploadOptions& options, const httplib::Request& request) {
   const std::string name = request.get_param_value("name");
   if (auto status = check_name(name); !status) return std::move(status.error());
   std::error_code problem;
@@ -90,26 +102,31 @@ Result<std::string> receive(const UploadOptions& options, const httplib::Request
     return Error{ErrorCode::kUnsupported, "cannot take the file", options.base,
                  "one run is served, not a folder", "serve a folder to add to it"};
   const uint64_t length = request.get_header_value<uint64_t>("Content-Length");
-  const Error too_large{ErrorCode::kLimit, "cannot take the file", name,
-                        "it is larger than " + std::to_string(options.largest_bytes) + " bytes",
-                        "put it into the folder by other means: it is imported there too"};
-  if (length > options.largest_bytes) return too_large;
+  if (length > options.largest_bytes) return too_large(options, name);
   if (auto status = check_space(folder, length); !status) return std::move(status.error());
+  return Place{folder, name};
+}
+
+// The path of what was sent. `left` becomes false once all of it was read.
+Result<std::string> receive(const UploadOptions& options, const httplib::Request& request,
+                            const Place& place, const httplib::ContentReader& content, bool& left) {
+  const auto& [folder, name] = place;
   const auto random = make_token();
   if (!random) return random.error();
   const std::string hidden = folder + "/.upload-" + *random + std::string(kStoreSuffix);
   auto file = OutputFile::create(hidden);
   if (!file) return std::move(file.error());
   Status written;
-  const bool complete = content([&](const char* data, size_t bytes) {
+  left = !content([&](const char* data, size_t bytes) {
     if (file->position() + bytes > options.largest_bytes)
-      written = too_large;
+      written = too_large(options, name);
     else
       written = file->append(std::string_view(data, bytes));
     return written.ok();
   });
   if (!written) return std::move(written.error());
-  if (!complete || (request.has_header("Content-Length") && file->position() != length))
+  const uint64_t length = request.get_header_value<uint64_t>("Content-Length");
+  if (left || (request.has_header("Content-Length") && file->position() != length))
     return Error{ErrorCode::kCancelled, "the file was not sent completely", name, "", ""};
   if (file->position() == 0)
     return Error{ErrorCode::kBadInput, "cannot take the file", name, "it is empty", ""};
@@ -131,8 +148,18 @@ void add_upload_routes(httplib::Server& http, const std::string& prefix, RunCata
   http.Post(prefix + "/runs", [&catalog, options](const httplib::Request& request,
                                                   httplib::Response& response,
                                                   const httplib::ContentReader& content) {
-    auto path = receive(options, request, content);
-    if (!path) return reply_error(response, path.error());
+    bool left = true;
+    const auto place = place_for(options, request);
+    // Clients that are still sending do not see the answer: a short rest is read for them.
+    if (!place && request.get_header_value<uint64_t>("Content-Length") <= kReadForTheAnswer)
+      left = !content([](const char*, size_t) { return true; });
+    const auto path = place ? receive(options, request, *place, content, left)
+                            : Result<std::string>(place.error());
+    if (!path) {
+      reply_error(response, path.error());
+      if (left) close_after(response);
+      return;
+    }
     const auto id = catalog.add(*path);
     if (!id) return reply_error(response, id.error());
     reply_json(response,

@@ -126,6 +126,55 @@ TEST_F(Uploads, PagesOfOtherSitesChangeNothing) {
   EXPECT_EQ(post({}), 200);
 }
 
+// A request that is refused before its body was read: what follows is no request.
+TEST_F(Uploads, TheBodyOfARefusedRequestIsNotTheNextRequest) {
+  ServerOptions options;
+  options.want_token = false;
+  start(options);
+  const size_t before = files();
+  const std::string host = "Host: 127.0.0.1\r\n";
+  const std::string trace = testing::small_trace();
+  const std::string hidden = "POST /api/v1/runs?name=hidden.json HTTP/1.1\r\n" + host +
+                             "Content-Length: " + std::to_string(trace.size()) + "\r\n\r\n" + trace;
+  const std::string length = "Content-Length: " + std::to_string(hidden.size()) + "\r\n";
+  const std::string refused[] = {
+      "POST /api/v1/runs?name=a.json HTTP/1.1\r\n" + host + "Origin: http://evil.example\r\n" +
+          length,
+      "POST /api/v1/runs?name=a.json HTTP/1.1\r\nHost: evil.example\r\n" + length,
+      "POST /api/v1/runs/0000000000000000/sql HTTP/1.1\r\n" + host + "Content-Length: 99999999\r\n",
+      "POST /api/v1/runs/0000000000000000/sql HTTP/1.1\r\n" + host +
+          "Transfer-Encoding: chunked\r\n",
+      "POST /api/v1/runs?name=a.json HTTP/1.1\r\n" + host + "Content-Encoding: gzip\r\n" + length,
+      "GET /api/v1/runs HTTP/1.1\r\n" + host + length,
+      "POST /api/v1/runs?name=a.json HTTP/1.1\r\n" + host + "Content-Length: 99999999999999\r\n",
+  };
+  for (const std::string& head : refused) {
+    SCOPED_TRACE(head);
+    testing::PlainConnection connection(server_->port());
+    connection.send(head + "\r\n");
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the answer comes first
+    connection.send(hidden);
+    const std::string answer = connection.read_to_end();
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 4")) << answer;
+    EXPECT_EQ(answer.find("HTTP/1.1", 8), std::string::npos) << answer;  // only one
+    EXPECT_NE(answer.find("\"error\""), std::string::npos) << answer;
+  }
+  EXPECT_EQ(files(), before);
+}
+
+TEST_F(Uploads, LinksInsideOfARunDoNotLeadOut) {
+  fs::create_directories(folder_.path("runs/job"));
+  fs::create_directories(folder_.path("elsewhere"));
+  folder_.write("elsewhere/rank_0.json", testing::small_trace());
+  fs::create_symlink(folder_.path("elsewhere/rank_0.json"), folder_.path("runs/job/rank_0.json"));
+  fs::create_symlink(folder_.path(""), folder_.path("runs/up"));  // an ancestor of the base
+  begin();
+  const json job = settled("job");
+  EXPECT_EQ(job["state"], "failed") << job.dump();
+  EXPECT_NE(job["reason"].get<std::string>().find("leads out"), std::string::npos) << job.dump();
+  for (const json& run : get("runs")["runs"]) EXPECT_NE(run["name"], "up");
+}
+
 TEST_F(Uploads, TagsAreKept) {
   begin();
   const std::string run = ready("one.json");

@@ -3,6 +3,12 @@
 #ifndef STEPSCOPE_TESTS_SUPPORT_SERVER_FIXTURE_H_
 #define STEPSCOPE_TESTS_SUPPORT_SERVER_FIXTURE_H_
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -25,6 +31,41 @@ inline std::string small_trace() {
        R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 10, "dur": 20, "args": {"a": [1, 2]}})",
        R"({"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 30, "dur": 40, "args": {"device": 0, "stream": 7}})"});
 }
+
+// A connection that says what it is told to, for requests that no client would send.
+class PlainConnection {
+ public:
+  explicit PlainConnection(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const timeval patience{10, 0};
+    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    EXPECT_EQ(::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  }
+  PlainConnection(const PlainConnection&) = delete;
+  PlainConnection& operator=(const PlainConnection&) = delete;
+  ~PlainConnection() { ::close(socket_); }
+
+  // The other side may have gone.
+  void send(const std::string& text) {
+    (void)::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
+  }
+  // What comes until the other side closes.
+  std::string read_to_end() {
+    std::string all;
+    char piece[4096];
+    ssize_t got = 0;
+    while ((got = ::recv(socket_, piece, sizeof piece, 0)) > 0)
+      all.append(piece, static_cast<size_t>(got));
+    EXPECT_TRUE(got == 0 || errno == ECONNRESET) << "the connection stays open";
+    return all;
+  }
+
+ private:
+  int socket_;
+};
 
 class ServerFixture : public ::testing::Test {
  protected:
