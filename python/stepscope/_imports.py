@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.abc
 import importlib.machinery
+import sys
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, Callable
@@ -20,6 +21,45 @@ def find_module(
     if spec and spec.loader:
         spec.loader = _Loader(spec.loader, around)
     return spec
+
+
+def when_imported(name: str, then: Callable[[], None]) -> Callable[[], None]:
+    """Calls ``then`` when the program has imported a module. Returns what ends the waiting."""
+    arrival = _Arrival(name, then)
+    sys.meta_path.insert(0, arrival)
+    return arrival.cancel
+
+
+class _Arrival(importlib.abc.MetaPathFinder):
+    def __init__(self, name: str, then: Callable[[], None]) -> None:
+        self._name = name
+        self._then = then
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if name != self._name:
+            return None
+        # Others may want to be there as well: those behind this one are asked.
+        finders = list(sys.meta_path)
+        behind = finders[finders.index(self) + 1 :] if self in finders else []
+        for finder in behind:
+            spec = finder.find_spec(name, path, target)
+            if spec:
+                if spec.loader:
+                    spec.loader = _Loader(spec.loader, self._around)
+                return spec
+        return None
+
+    def cancel(self) -> None:
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+    def _around(self, run: Callable[[], None]) -> None:
+        run()
+        if self in sys.meta_path:
+            self.cancel()
+            self._then()
 
 
 class _Loader(importlib.abc.Loader):

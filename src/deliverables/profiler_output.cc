@@ -56,6 +56,8 @@ const std::vector<FileRule>& rules() {
       {"communication_matrix.json",
        "no transfers of communication operators: record several ranks with profiler_level Level1",
        write_communication_matrix},
+      {"cpu_op_execute_timestamp_*.txt", "no operators of MindSpore on the processor were recorded",
+       write_cpu_operators},
       {"memory_record.csv", kNeedsMemory, write_memory_record},
       {"operator_memory.csv", kNeedsMemory, write_operator_memory},
       {"dataset.csv", "no events of MindSpore's module Dataset: record with data_process",

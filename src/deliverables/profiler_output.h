@@ -62,6 +62,7 @@ Result<bool> write_kernel_details(OutputContext& context, const Sink& sink);
 Result<bool> write_step_trace_time(OutputContext& context, const Sink& sink);
 Result<bool> write_op_statistic(OutputContext& context, const Sink& sink);
 Result<bool> write_api_statistic(OutputContext& context, const Sink& sink);
+Result<bool> write_cpu_operators(OutputContext& context, const Sink& sink);
 Result<bool> write_communication(OutputContext& context, const Sink& sink);
 Result<bool> write_communication_matrix(OutputContext& context, const Sink& sink);
 Result<bool> write_memory_record(OutputContext& context, const Sink& sink);

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import sys
+import threading
 from pathlib import Path
-from typing import Protocol
+from typing import Callable, Protocol
 
+from stepscope._imports import when_imported
 from stepscope.profiler._log import Once, guarded
 from stepscope.profiler.enums import ProfilerActivity
 from stepscope.profiler.parameters import Parameters
@@ -43,6 +47,18 @@ class FrameworkSource(Protocol):
         """Called before recording ends."""
 
 
+_SOURCES = {
+    "torch": ("stepscope.torch._source", "TorchSource"),
+    "mindspore": ("stepscope.mindspore.source", "MindSporeSource"),
+}
+
+
+def _make(name: str) -> FrameworkSource:
+    module, source = _SOURCES[name]
+    made: FrameworkSource = getattr(importlib.import_module(module), source)()
+    return made
+
+
 class Frameworks:
     """The sources of the frameworks that the program uses, as one. None of them can do harm."""
 
@@ -50,18 +66,18 @@ class Frameworks:
         self._parameters = parameters
         self._once = Once()
         self._sources: list[FrameworkSource] = []
+        self._absent: list[str] = []
+        self._stop_waiting: list[Callable[[], None]] = []
+        self._late: list[FrameworkSource] = []  # imported while they are recorded
+        self._joining = threading.Lock()
         if ProfilerActivity.CPU not in parameters.activities:
             return
-        with guarded("the PyTorch source"):
-            if "torch" in sys.modules:
-                from stepscope.torch._source import TorchSource
-
-                self._sources.append(TorchSource())
-        with guarded("the MindSpore source"):
-            if "mindspore" in sys.modules:
-                from stepscope.mindspore.source import MindSporeSource
-
-                self._sources.append(MindSporeSource())
+        for name in _SOURCES:
+            if name not in sys.modules:
+                self._absent.append(name)
+                continue
+            with guarded(f"the source of {name}"):
+                self._sources.append(_make(name))
 
     @property
     def honours(self) -> frozenset[str]:
@@ -91,12 +107,29 @@ class Frameworks:
             with guarded(f"{type(source).__name__}.unprepare"):
                 source.unprepare()
 
-    def start(self, folder: Path) -> dict[str, str]:
+    def start(self, folder: Path, later: Callable[[dict[str, str]], None]) -> dict[str, str]:
+        """Frameworks that the program imports while it is recorded join then. What is missing of
+        them is told to ``later``."""
         missing: dict[str, str] = {}
         for source in self._sources:
             with guarded(f"{type(source).__name__}.start"):
                 missing.update(source.start(self._parameters, folder))
+        for name in self._absent:
+            join = functools.partial(self._join, name, folder, later)
+            self._stop_waiting.append(when_imported(name, join))
         return missing
+
+    def _join(self, name: str, folder: Path, later: Callable[[dict[str, str]], None]) -> None:
+        with guarded(f"the source of {name}"), self._joining:
+            if not self._stop_waiting:
+                return  # stopped meanwhile
+            source = _make(name)
+            if self._parameters.data_process:
+                source.begin()
+            source.prepare(self._parameters)
+            later(source.start(self._parameters, folder))
+            self._sources.append(source)
+            self._late.append(source)
 
     def program_marks_steps(self) -> None:
         with guarded("a framework's end of a step", self._once):
@@ -104,6 +137,14 @@ class Frameworks:
                 source.program_marks_steps()
 
     def stop(self) -> None:
+        with self._joining:
+            for stop_waiting in self._stop_waiting:
+                stop_waiting()
+            self._stop_waiting = []
         for source in self._sources:
             with guarded(f"{type(source).__name__}.stop"):
                 source.stop()
+        if self._parameters.data_process:
+            for source in self._late:
+                with guarded(f"{type(source).__name__}.end"):
+                    source.end()

@@ -139,7 +139,11 @@ class Window:
             self._recording.add_metadata("step_times", json.dumps(self._step_times))
 
     def _start_frameworks(self) -> None:
-        for name, reason in self._frameworks.start(self.path / RAW_FOLDER).items():
+        folder = self.path / RAW_FOLDER
+        self._note_missing(self._frameworks.start(folder, self._note_missing))
+
+    def _note_missing(self, missing: Mapping[str, str]) -> None:
+        for name, reason in missing.items():
             if hasattr(self._parameters, name):
                 self.not_honoured[name] = reason
                 note, said = "not_honoured", {name: reason}

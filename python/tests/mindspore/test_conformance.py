@@ -1,8 +1,4 @@
-"""The rows of the behaviour table that need MindSpore itself; python/tests/profiler has the rest.
-
-``order.Profiler.two_segments`` counts lines of MindSpore's own text files, which are read and
-removed here while recording goes on: what it is about is asked of the run instead.
-"""
+"""Rows of the behaviour table that need MindSpore itself; python/tests/profiler has the others."""
 
 from __future__ import annotations
 
@@ -51,16 +47,31 @@ def test_op_analyse_row(differences: Callable[[str], list[str]]) -> None:
     assert differences("op_analyse") == []
 
 
-def test_both_segments_are_kept(
+def test_both_segments_are_kept(differences: Callable[[str], list[str]]) -> None:
+    assert differences("order.Profiler.two_segments") == []
+
+
+def test_operators_of_two_segments_in_mindspores_own_text(
     train: Callable[..., dict[str, Any]], tmp_path: pathlib.Path
 ) -> None:
     train("segments.py")
     runs = sorted((tmp_path / "o").glob("*_ascend_ms"))
-    operators = []
+    assert len(runs) == 2
     for run in runs:
         with stepscope.open(run) as opened:
-            operators.append(len(opened.table("ops", columns=["ts"])["ts"]))
-    assert operators == [6, 6], "three times two operators in each"
+            recorded = opened.table("ops", columns=["name", "ts", "dur"])
+        rows = sorted(zip(*(recorded[name].tolist() for name in ("name", "ts", "dur"))))
+        assert len(rows) == 6, "three times two operators"
+        text = (run / "ASCEND_PROFILER_OUTPUT" / "cpu_op_execute_timestamp_0.txt").read_text()
+        written = []
+        for line in text.splitlines():
+            name, kind, calls = line.split(";")
+            assert kind == "HostCpuOps"
+            for call in calls.split():
+                start, milliseconds, thread = call.split(",")
+                assert thread == "0"
+                written.append((name, int(start), int(milliseconds.replace(".", ""))))
+        assert sorted(written) == rows
 
 
 @pytest.mark.parametrize("mode", ["graph", "pynative"])

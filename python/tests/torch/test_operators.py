@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 import json
 import pathlib
+import subprocess
+import sys
 import threading
 from typing import Any, Callable
 
@@ -202,3 +204,23 @@ def test_operators_that_take_the_place_of_others_keep_their_names(recorded: Reco
     )
     assert found["name"].tolist() == [f"stepscope_test::{name}" for name in names]
     assert set(found["n"].tolist()) == {3}
+
+
+def test_a_program_that_imports_torch_while_it_is_recorded(tmp_path: pathlib.Path) -> None:
+    program = """
+import sys
+import stepscope
+profiler = stepscope.Profiler(output_path="o", activities=[stepscope.ProfilerActivity.CPU])
+assert "torch" not in sys.modules
+import torch
+for _ in range(3):
+    torch.mm(torch.ones(4, 4), torch.ones(4, 4))
+    profiler.step()
+profiler.stop()
+"""
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, timeout=300)
+    (run,) = (tmp_path / "o").glob("*_ascend_ms")
+    with stepscope.open(run) as opened:
+        assert opened.query("select count(*) n from ops where name = 'aten::mm'")["n"].tolist() == [
+            3
+        ]

@@ -45,38 +45,39 @@ void StackSamples::draw(TrackId track, std::vector<Sample>& samples) {
                    [](const Sample& a, const Sample& b) { return a.ts_ns < b.ts_ns; });
   RankBuilder& rank = run_.rank();
   const StringId category = rank.strings.intern("python_sample");
-  struct Open {
-    StringId frame;
-    int64_t since_ns;
-  };
-  std::vector<Open> open;
-  // The outer frame first: of two that are equally long, the first one given is drawn around the
-  // other.
+  // In the order in which they began, the outer frame first: of two that are equally long, the
+  // first one given is drawn around the other.
+  std::vector<SliceRecord> slices;
+  std::vector<size_t> open;  // positions in slices
   const auto close_to = [&](size_t depth, int64_t end_ns) {
-    for (size_t at = depth; at < open.size(); ++at) {
-      SliceRecord slice;
-      slice.ts_ns = open[at].since_ns;
-      slice.dur_ns = end_ns - open[at].since_ns;
-      slice.name = open[at].frame;
-      slice.cat = category;
-      slice.kind = SliceKind::kPython;
-      rank.add_slice(track, slice);
+    for (; open.size() > depth; open.pop_back()) {
+      SliceRecord& slice = slices[open.back()];
+      slice.dur_ns = end_ns - slice.ts_ns;
     }
-    open.resize(std::min(open.size(), depth));
   };
   int64_t last_ns = 0;
   for (const Sample& sample : samples) {
     if (!open.empty() && sample.ts_ns - last_ns > kLongestGapNs) close_to(0, last_ns);
     const std::vector<StringId> frames = frames_of(sample.node);
     size_t common = 0;
-    while (common < open.size() && common < frames.size() && open[common].frame == frames[common]) {
+    while (common < open.size() && common < frames.size() &&
+           slices[open[common]].name == frames[common]) {
       ++common;
     }
     close_to(common, sample.ts_ns);
-    for (size_t at = common; at < frames.size(); ++at) open.push_back({frames[at], sample.ts_ns});
+    for (size_t at = common; at < frames.size(); ++at) {
+      SliceRecord slice;
+      slice.ts_ns = sample.ts_ns;
+      slice.name = frames[at];
+      slice.cat = category;
+      slice.kind = SliceKind::kPython;
+      open.push_back(slices.size());
+      slices.push_back(slice);
+    }
     last_ns = sample.ts_ns;
   }
   close_to(0, last_ns);
+  for (const SliceRecord& slice : slices) rank.add_slice(track, slice);
 }
 
 }  // namespace stepscope

@@ -1,0 +1,54 @@
+"""Being there when a program imports a module."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pathlib
+import sys
+from collections.abc import Iterator
+
+import pytest
+from stepscope._imports import when_imported
+
+
+@pytest.fixture
+def modules(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    (tmp_path / "arriving.py").write_text("name = 'arrived'\n")
+    (tmp_path / "failing.py").write_text("raise RuntimeError('not today')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = list(sys.meta_path)
+    yield
+    for name in ("arriving", "failing"):
+        sys.modules.pop(name, None)
+    assert sys.meta_path == before, "nothing is left behind"
+
+
+def test_both_who_wait_are_told_once_the_module_is_there(modules: None) -> None:
+    said = []
+    for who in ("one", "two"):
+        when_imported("arriving", lambda who=who: said.append((who, sys.modules["arriving"].name)))
+    assert importlib.util.find_spec("arriving"), "to ask for it is no import"
+    assert said == []
+    importlib.import_module("arriving")
+    importlib.import_module("arriving")
+    assert said == [("one", "arrived"), ("two", "arrived")]
+    sys.modules.pop("arriving")
+    importlib.import_module("arriving")
+    assert len(said) == 2
+
+
+def test_whoever_does_not_wait_any_more_is_not_told(modules: None) -> None:
+    said: list[str] = []
+    when_imported("arriving", lambda: said.append("told"))()
+    importlib.import_module("arriving")
+    assert said == []
+
+
+def test_an_import_that_fails_is_none(modules: None) -> None:
+    said: list[str] = []
+    end = when_imported("failing", lambda: said.append("told"))
+    with pytest.raises(RuntimeError, match="not today"):
+        importlib.import_module("failing")
+    assert said == []
+    end()
