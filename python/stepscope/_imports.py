@@ -23,17 +23,28 @@ def find_module(
     return spec
 
 
-def when_imported(name: str, then: Callable[[], None]) -> Callable[[], None]:
-    """Calls ``then`` when the program has imported a module. Returns what ends the waiting."""
-    arrival = _Arrival(name, then)
+def around_import(name: str, around: Around) -> Callable[[], None]:
+    """Runs ``around`` in the place of the program's next import of a module. Returns what ends the
+    waiting for it."""
+    arrival = _Arrival(name, around)
     sys.meta_path.insert(0, arrival)
     return arrival.cancel
 
 
+def when_imported(name: str, then: Callable[[], None]) -> Callable[[], None]:
+    """Calls ``then`` when the program has imported a module. Returns what ends the waiting."""
+
+    def around(run: Callable[[], None]) -> None:
+        run()
+        then()
+
+    return around_import(name, around)
+
+
 class _Arrival(importlib.abc.MetaPathFinder):
-    def __init__(self, name: str, then: Callable[[], None]) -> None:
+    def __init__(self, name: str, around: Around) -> None:
         self._name = name
-        self._then = then
+        self._around: Around | None = around
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -47,19 +58,22 @@ class _Arrival(importlib.abc.MetaPathFinder):
             spec = finder.find_spec(name, path, target)
             if spec:
                 if spec.loader:
-                    spec.loader = _Loader(spec.loader, self._around)
+                    spec.loader = _Loader(spec.loader, self._import)
                 return spec
         return None
 
     def cancel(self) -> None:
+        # The module keeps its loader, and that keeps this.
+        self._around = None
         if self in sys.meta_path:
             sys.meta_path.remove(self)
 
-    def _around(self, run: Callable[[], None]) -> None:
-        run()
-        if self in sys.meta_path:
+    def _import(self, run: Callable[[], None]) -> None:
+        if self._around:
+            self._around(run)
             self.cancel()
-            self._then()
+        else:
+            run()
 
 
 class _Loader(importlib.abc.Loader):

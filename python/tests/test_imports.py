@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import pathlib
 import sys
+import weakref
 from collections.abc import Iterator
 
 import pytest
@@ -52,3 +53,16 @@ def test_an_import_that_fails_is_none(modules: None) -> None:
         importlib.import_module("failing")
     assert said == []
     end()
+
+
+def test_the_module_keeps_nobody_alive_who_was_told(modules: None) -> None:
+    class Told:
+        def arrived(self) -> None:
+            pass
+
+    told = Told()
+    gone = weakref.ref(told)
+    when_imported("arriving", told.arrived)
+    del told
+    importlib.import_module("arriving")
+    assert gone() is None

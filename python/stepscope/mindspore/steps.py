@@ -19,11 +19,14 @@ def _step_being_begun() -> int | None:
     profiler: too late for the callback in front. None if the profiler marks it."""
     frame: FrameType | None = sys._getframe()
     while frame:
-        if getattr(frame.f_locals.get("self"), "marks_steps", None) is True:
-            return None
-        if frame.f_code.co_name == "on_train_step_begin" and "run_context" in frame.f_locals:
-            arguments = frame.f_locals["run_context"].original_args()
-            return int(arguments.cur_step_num)
+        is_callback = frame.f_code.co_name == "on_train_step_begin"
+        # Only of these: whoever looks at a function's variables keeps their values alive.
+        if is_callback or str(frame.f_globals.get("__name__")).startswith("stepscope."):
+            variables = frame.f_locals
+            if getattr(variables.get("self"), "marks_steps", None) is True:
+                return None
+            if is_callback and "run_context" in variables:
+                return int(variables["run_context"].original_args().cur_step_num)
         frame = frame.f_back
     return None
 

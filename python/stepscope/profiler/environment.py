@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from enum import Enum
-from typing import Any
+from typing import Any, Callable
 
+from stepscope._imports import around_import
 from stepscope.profiler._log import guarded, logger
 from stepscope.profiler.devices import default_parameters, present
 from stepscope.profiler.enums import (
@@ -28,7 +30,8 @@ from stepscope.profiler.handlers import tensorboard_trace_handler
 from stepscope.profiler.parameters import resolve
 from stepscope.profiler.session import Session
 
-_VARIABLES = ("STEPSCOPE_OPTIONS", "MS_PROFILER_OPTIONS")
+_THEIRS = "MS_PROFILER_OPTIONS"
+_VARIABLES = ("STEPSCOPE_OPTIONS", _THEIRS)
 
 # What the numbers of aicore_metrics meant before it was an enumeration; -1 was none.
 METRICS_OF_OLD = (
@@ -56,11 +59,13 @@ class EnvProfiler:
     """The profiler that the environment asked for; there is at most one."""
 
     _session: Session | None = None
+    _kept = False
 
     @classmethod
     def start(cls) -> None:
         """Starts recording if the environment says so. Never raises."""
         with guarded("EnvProfiler.start"):
+            cls._keep_from_mindspore()
             options = _read()
             if not options or not _says_start(options) or cls._session:
                 return
@@ -76,6 +81,24 @@ class EnvProfiler:
             defaults = replace(defaults, data_process=True, parallel_strategy=True)
             given = {**translated(options), "on_trace_ready": tensorboard_trace_handler()}
             cls._session = _EnvironmentSession(resolve(given, defaults))
+
+    @classmethod
+    def _keep_from_mindspore(cls) -> None:
+        """MindSpore reads the same variable when it is imported: it would record as well, and a
+        value that is no object ends the program there."""
+        if _THEIRS not in os.environ or "mindspore" in sys.modules or cls._kept:
+            return
+        cls._kept = True
+
+        def around(run: Callable[[], None]) -> None:
+            options = os.environ.pop(_THEIRS, None)
+            try:
+                run()
+            finally:
+                if options is not None:
+                    os.environ[_THEIRS] = options
+
+        around_import("mindspore", around)
 
     @classmethod
     def analyse(cls) -> None:
