@@ -54,15 +54,7 @@ void TypedWriter::write_kernel(TrackId track, uint32_t index, uint32_t row) {
   static const KernelDetail kNothing;
   const KernelDetail& detail = slice.detail == kNoDetail ? kNothing : rank_.kernel(slice.detail);
   const TrackInfo& lane = rank_.track(track);
-  SlicePlace op = laid_out_.place(links_.operators.find(slice.external_id));
-  if (!op.found() && launch.found()) {
-    // No external id: the innermost operator around the launching call.
-    uint32_t at = laid_out_.layouts[launch.track].parent[launch.index];
-    const auto& host = rank_.slices(launch.track);
-    while (at != kNoSlice && host[at].kind != SliceKind::kOp)
-      at = laid_out_.layouts[launch.track].parent[at];
-    op = {launch.track, at};
-  }
+  const SlicePlace op = operator_of(slice, launch);
   size_t column = 0;
   const auto push = [&](int64_t value) { kernels_.column(column++).push(value); };
   push(row);
@@ -86,6 +78,25 @@ void TypedWriter::write_kernel(TrackId track, uint32_t index, uint32_t row) {
   push(detail.bytes);
   push(text(detail.counters));
   note_communication(slice, row, detail.communication);
+}
+
+// By external id, unless the launching call lies in an operator and the one with that id does not
+// run at that time: some writers put the correlation there, which is another operator's id by
+// chance.
+SlicePlace TypedWriter::operator_of(const SliceRecord& kernel, const SlicePlace& launch) const {
+  const SlicePlace named = laid_out_.place(links_.operators.find(kernel.external_id));
+  if (!launch.found()) return named;
+  const auto& host = rank_.slices(launch.track);
+  if (named.found()) {
+    const SliceRecord& op = rank_.slices(named.track)[named.index];
+    const int64_t launched_ns = host[launch.index].ts_ns;
+    if (op.ts_ns <= launched_ns && launched_ns <= op.ts_ns + op.dur_ns) return named;
+  }
+  uint32_t at = laid_out_.layouts[launch.track].parent[launch.index];
+  while (at != kNoSlice && host[at].kind != SliceKind::kOp)
+    at = laid_out_.layouts[launch.track].parent[at];
+  const SlicePlace around = {launch.track, at};
+  return around.found() ? around : named;
 }
 
 void TypedWriter::write_op(const SliceRecord& slice, uint32_t row) {

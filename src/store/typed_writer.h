@@ -30,6 +30,7 @@ class TypedWriter {
   };
 
   void write_kernel(TrackId track, uint32_t index, uint32_t row);
+  SlicePlace operator_of(const SliceRecord& kernel, const SlicePlace& launch) const;
   void write_op(const SliceRecord& slice, uint32_t row);
   void note_communication(const SliceRecord& slice, uint32_t row, uint32_t detail);
   Status write_communications();

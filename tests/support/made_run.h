@@ -1,4 +1,4 @@
-// Test support: a store with one rank that the test fills by hand, and the analyses of it.
+// Test support: stores whose ranks the test fills by hand, and the analyses of one rank.
 #ifndef STEPSCOPE_TESTS_SUPPORT_MADE_RUN_H_
 #define STEPSCOPE_TESTS_SUPPORT_MADE_RUN_H_
 
@@ -14,6 +14,26 @@
 #include "tests/support/temporary_folder.h"
 
 namespace stepscope::testing {
+
+// A store with a rank for each of `fill`, numbered in order unless they say otherwise.
+template <class... Fill>
+std::shared_ptr<const StoreReader> made_store(const TemporaryFolder& folder, Fill... fill) {
+  const std::string path = folder.path("run.stepscope");
+  auto writer = StoreWriter::create(path, sizeof...(fill));
+  EXPECT_TRUE(writer.ok());
+  uint32_t position = 0;
+  const auto add = [&](const auto& one) {
+    RankBuilder rank;
+    rank.info.rank = position;
+    one(rank);
+    EXPECT_TRUE((*writer)->add_rank(position++, rank, 1).ok());
+  };
+  (add(fill), ...);
+  EXPECT_TRUE((*writer)->finish("{}").ok());
+  auto store = StoreReader::open(path);
+  EXPECT_TRUE(store.ok());
+  return *store;
+}
 
 // Fill `rank`, then ask `analyses()`.
 class MadeRun {

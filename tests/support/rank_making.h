@@ -33,6 +33,38 @@ inline TrackId device_track(RankBuilder& rank, int64_t device, int64_t stream) {
   return rank.add_track(track);
 }
 
+inline void add_step(RankBuilder& rank, int64_t number, int64_t ts_ns, int64_t dur_ns) {
+  StepRecord step;
+  step.step = number;
+  step.ts_ns = ts_ns;
+  step.dur_ns = dur_ns;
+  rank.steps.push_back(step);
+}
+
+// A communication operator on a device.
+inline void add_operation(RankBuilder& rank, TrackId track, std::string_view name, int64_t ts_ns,
+                          int64_t dur_ns, CommunicationDetail detail,
+                          std::string_view group = "7") {
+  detail.level = rank.strings.intern("op");
+  detail.op = rank.strings.intern(name.substr(0, name.find("__")));
+  if (!group.empty()) detail.group = rank.strings.intern(group);
+  SliceRecord slice = slice_of(rank, name, ts_ns, dur_ns, SliceKind::kKernel);
+  KernelDetail kernel;
+  kernel.work_class = WorkClass::kCommunication;
+  kernel.communication = rank.add_communication(detail);
+  slice.detail = rank.add_kernel(kernel);
+  rank.add_slice(track, slice);
+}
+
+inline CommunicationDetail numbered(int64_t sequence, int64_t bytes = kNull,
+                                    int64_t group_size = kNull) {
+  CommunicationDetail detail;
+  detail.sequence = sequence;
+  detail.bytes = bytes;
+  detail.group_size = group_size;
+  return detail;
+}
+
 }  // namespace stepscope::testing
 
 #endif  // STEPSCOPE_TESTS_SUPPORT_RANK_MAKING_H_

@@ -56,6 +56,9 @@ std::optional<Finding> check_memory_leak(const Facts& facts, const Rule& rule);
 std::optional<Finding> check_memory_nearly_full(const Facts& facts, const Rule& rule);
 std::optional<Finding> check_fragmentation(const Facts& facts, const Rule& rule);
 
+// Below this part of the computing time an estimate of FLOPs says nothing about the device.
+inline constexpr double kMinFlopsCoverage = 0.5;
+
 // The rank with the largest value of a field; null without ranks or where no value is above zero.
 const RankFacts* worst_rank(const Facts& facts, int64_t RankFacts::* field);
 // Median over the ranks that know the field; kNull when none does.

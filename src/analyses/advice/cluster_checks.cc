@@ -1,6 +1,9 @@
 // Ranks and stages of a job beside each other: the rules of MindInsight's cluster helper.
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "analyses/advice/checks.h"
 #include "analyses/advice/wording.h"
@@ -14,21 +17,58 @@ bool has_several_ranks(const Facts& facts) {
                      [&](const RankFacts& rank) { return rank.rank != facts.ranks.front().rank; });
 }
 
-double mean_of(const Facts& facts, double RankFacts::* field) {
-  double sum = 0;
-  double count = 0;
+// A rank over all of its windows.
+struct Computing {
+  int64_t rank = 0;
+  double rate = 0;  // mean of the windows
+  double windows = 0;
+  std::set<int64_t> steps;  // with kernels
+};
+
+// How much of the steps of either is in both.
+double common_share(const std::set<int64_t>& a, const std::set<int64_t>& b) {
+  const auto both = static_cast<double>(
+      std::count_if(a.begin(), a.end(), [&](int64_t step) { return b.contains(step); }));
+  const double either = static_cast<double>(a.size() + b.size()) - both;
+  return either > 0 ? both / either : 0;
+}
+
+// The ranks whose rates can be compared: enough of their computing time has a number of FLOPs, and
+// they have kernels of nearly the same steps as most ranks (a recording that was started late, cut
+// off or lost kernels has another mix of operators).
+std::vector<Computing> comparable_ranks(const Facts& facts) {
+  constexpr double kSameSteps = 0.8;
+  std::map<int64_t, Computing> ranks;
   for (const RankFacts& rank : facts.ranks) {
-    if (std::isnan(rank.*field)) continue;
-    sum += rank.*field;
-    ++count;
+    if (std::isnan(rank.computing_rate) || !(rank.flops_coverage >= kMinFlopsCoverage)) continue;
+    Computing& one = ranks[rank.rank];
+    one.rank = rank.rank;
+    one.rate += rank.computing_rate;
+    ++one.windows;
+    one.steps.insert(rank.kernel_steps.begin(), rank.kernel_steps.end());
   }
-  return count > 1 ? sum / count : std::nan("");
+  std::map<int64_t, size_t> ranks_of_step;
+  for (const auto& [number, rank] : ranks) {
+    for (const int64_t step : rank.steps) ++ranks_of_step[step];
+  }
+  std::set<int64_t> usual;
+  for (const auto& [step, count] : ranks_of_step) {
+    if (count * 2 > ranks.size()) usual.insert(step);
+  }
+  std::vector<Computing> result;
+  for (auto& [number, rank] : ranks) {
+    if (common_share(rank.steps, usual) < kSameSteps) continue;
+    rank.rate /= rank.windows;
+    result.push_back(std::move(rank));
+  }
+  return result;
 }
 
 struct StageSum {
   int64_t compute_ns = 0;
   int64_t communication_ns = 0;
   int64_t receive_ns = 0;
+  int64_t collective_ns = 0;
   double flops = 0;
   double ranks = 0;
   int64_t first_rank = 0;
@@ -44,6 +84,7 @@ std::map<int64_t, StageSum> stages_of(const Facts& facts) {
     stage.compute_ns += rank.compute_ns;
     stage.communication_ns += rank.exposed_communication_ns;
     stage.receive_ns += rank.receive_ns;
+    stage.collective_ns += rank.collective_ns;
     stage.flops += rank.flops_per_step;  // NaN stays: then nothing is said
     ++stage.ranks;
   }
@@ -59,20 +100,21 @@ double share_of_work(int64_t part_ns, const StageSum& stage) {
 
 std::optional<Finding> check_slow_device(const Facts& facts, const Rule& rule) {
   // Stages of a pipeline have different operators, which reach different rates.
-  if (!has_several_ranks(facts) || stages_of(facts).size() > 1) return std::nullopt;
-  const double mean = mean_of(facts, &RankFacts::computing_rate);
-  const RankFacts* worst = nullptr;
-  for (const RankFacts& rank : facts.ranks) {
-    if (!(rank.computing_rate < (1 - rule.limit) * mean)) continue;
-    if (worst == nullptr || rank.computing_rate < worst->computing_rate) worst = &rank;
-  }
-  if (worst == nullptr) return std::nullopt;
-  const double share = 1 - worst->computing_rate / mean;
+  if (stages_of(facts).size() > 1) return std::nullopt;
+  const std::vector<Computing> ranks = comparable_ranks(facts);
+  if (ranks.size() < 2) return std::nullopt;
+  double mean = 0;
+  for (const Computing& rank : ranks) mean += rank.rate / static_cast<double>(ranks.size());
+  const auto worst =
+      std::min_element(ranks.begin(), ranks.end(),
+                       [](const Computing& a, const Computing& b) { return a.rate < b.rate; });
+  if (!(worst->rate < (1 - rule.limit) * mean)) return std::nullopt;
+  const double share = 1 - worst->rate / mean;
   Finding finding;
   finding.confidence = Confidence::kHint;  // the mix of operators may differ, too
   finding.title = "Rank " + std::to_string(worst->rank) + "'s device computes " +
                   words_for_share(share) + " slower than the average";
-  finding.detail = "It does " + words_for_number(worst->computing_rate / 1e12) +
+  finding.detail = "It does " + words_for_number(worst->rate / 1e12) +
                    " TFLOP a second of computing time, the average is " +
                    words_for_number(mean / 1e12) + ".";
   finding.evidence = {{"rank", Unit::kNone, static_cast<double>(worst->rank)},
@@ -144,7 +186,7 @@ std::optional<Finding> check_stage_communication(const Facts& facts, const Rule&
   const auto stages = stages_of(facts);
   if (stages.size() < 2) return std::nullopt;
   const auto share = [](const StageSum& stage) {
-    return share_of_work(stage.communication_ns - stage.receive_ns, stage);
+    return share_of_work(stage.collective_ns, stage);
   };
   const auto worst = std::max_element(
       stages.begin(), stages.end(),
@@ -154,7 +196,9 @@ std::optional<Finding> check_stage_communication(const Facts& facts, const Rule&
   finding.confidence = Confidence::kDerived;
   finding.title = "Collectives inside stage " + std::to_string(worst->first) + " take " +
                   words_for_share(share(worst->second)) + " of its work";
-  finding.detail = "Communication that nothing hides, receiving from other stages not counted.";
+  finding.detail =
+      "Collectives that nothing hides, waiting for late ranks and messages between stages not "
+      "counted.";
   finding.evidence = {{"stage", Unit::kNone, static_cast<double>(worst->first)},
                       {"share", Unit::kShare, share(worst->second)}};
   finding.places = {{worst->second.first_rank}};

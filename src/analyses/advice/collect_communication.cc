@@ -6,26 +6,53 @@
 
 #include "analyses/advice/collect_facts.h"
 #include "analyses/common/interval_index.h"
+#include "analyses/common/merging.h"
 #include "analyses/run_analyses.h"
 
 namespace stepscope {
 namespace {
 
-constexpr int64_t kSmallMessageBytes = 1 << 20;
 constexpr int64_t kAlignedBytes = 512;
 // After this time the network card sends a lost packet again.
 constexpr int64_t kRetransmissionNs = 4'000'000'000;
 
-RankFacts* facts_of(Facts& facts, int64_t rank) {
-  const auto found = std::find_if(facts.ranks.begin(), facts.ranks.end(),
-                                  [&](const RankFacts& one) { return one.rank == rank; });
-  return found == facts.ranks.end() ? nullptr : &*found;
+// Tables of the whole job add up all windows of a rank; these are the steps that they are sums of.
+struct StepCounts {
+  std::map<int64_t, int64_t> by_rank;
+  double of_a_window = 0;
+
+  int64_t of_link(int64_t src_rank, int64_t dst_rank) const {
+    int64_t most = 0;
+    for (const int64_t end : {src_rank, dst_rank}) {
+      const auto found = by_rank.find(end);
+      if (found != by_rank.end()) most = std::max(most, found->second);
+    }
+    if (most > 0) return most;
+    for (const auto& [rank, steps] : by_rank) most = std::max(most, steps);
+    return most;
+  }
+};
+
+StepCounts count_steps(RunAnalyses& run) {
+  StepCounts counts;
+  double windows = 0;
+  double all = 0;
+  for (const RankId& rank : run.ranks()) {
+    const size_t steps = run.steps(rank.position).size();
+    if (steps == 0) continue;
+    counts.by_rank[rank.rank] += static_cast<int64_t>(steps);
+    all += static_cast<double>(steps);
+    ++windows;
+  }
+  if (windows > 0) counts.of_a_window = all / windows;
+  return counts;
 }
 
-void take_late_peers(const Communication& communication, int64_t steps, Facts& facts) {
+void take_late_peers(const Communication& communication, const StepCounts& steps, Facts& facts) {
   for (const LateRankRow& row : communication.late_ranks) {
     if (!row.late || row.recorded || row.waiting_ranks <= 0) continue;
-    const int64_t wait_ns = row.wait_ns / row.waiting_ranks / steps;
+    const auto wait_ns = static_cast<int64_t>(static_cast<double>(row.wait_ns / row.waiting_ranks) /
+                                              steps.of_a_window);
     if (wait_ns > facts.late_peer_wait_ns) {
       facts.late_peer = row.rank;
       facts.late_peer_wait_ns = wait_ns;
@@ -34,43 +61,83 @@ void take_late_peers(const Communication& communication, int64_t steps, Facts& f
 }
 
 // A ring is as slow as its slowest link: all communication that both ends show is held up by it.
-void take_slow_links(const Communication& communication, int64_t steps, Facts& facts) {
+void take_slow_links(const Communication& communication, const StepCounts& steps, Facts& facts) {
   for (const CommunicationMatrixRow& row : communication.matrix) {
     if (!row.slow) continue;
     int64_t exposed_ns = kNull;
-    for (const int64_t end : {row.src_rank, row.dst_rank}) {
-      const RankFacts* rank = facts_of(facts, end);
-      if (rank == nullptr) continue;
-      const int64_t waited = rank->communication_wait_ns == kNull ? 0 : rank->communication_wait_ns;
-      const int64_t own_ns = std::max<int64_t>(rank->exposed_communication_ns - waited, 0);
+    for (const RankFacts& rank : facts.ranks) {
+      if (rank.steps == 0 || (rank.rank != row.src_rank && rank.rank != row.dst_rank)) continue;
+      const int64_t waited = rank.communication_wait_ns == kNull ? 0 : rank.communication_wait_ns;
+      const int64_t own_ns = std::max<int64_t>(rank.exposed_communication_ns - waited, 0);
       exposed_ns = exposed_ns == kNull ? own_ns : std::min(exposed_ns, own_ns);
     }
+    const int64_t moving_ns = row.time_ns / steps.of_link(row.src_rank, row.dst_rank);
     facts.slow_links.push_back(
         {row.src_rank, row.dst_rank, std::string(row.link.empty() ? row.transport : row.link),
-         row.bandwidth, row.mean_bandwidth, std::max(row.time_ns / steps, exposed_ns)});
+         row.bandwidth, row.mean_bandwidth, row.packets, std::max(moving_ns, exposed_ns)});
   }
 }
 
-void take_messages(const Communication& communication, int64_t steps, Facts& facts) {
+// How long an operator waited for ranks that came later, as far as the recording tells.
+int64_t waited_ns(const CommunicationOperatorRow& row) {
+  const int64_t longest = std::max(row.peer_wait_ns, row.blocked_ns);  // kNull is the least
+  return std::clamp<int64_t>(longest == kNull ? 0 : longest, 0, row.elapse_ns);
+}
+
+// What of receives, and of collectives without their waiting, no computation hides: merged, cut at
+// the ends of the steps that the other means are made of, on the device that computes most.
+void take_exposed_parts(RunAnalyses& run, Facts& facts) {
+  const Communication& communication = run.communication();
+  for (const RankId& rank : run.ranks()) {
+    RankFacts& one = facts.ranks[rank.position];
+    const std::vector<DeviceIntervals>& devices = run.device_intervals()[rank.position];
+    const auto busiest = std::max_element(
+        devices.begin(), devices.end(), [](const DeviceIntervals& a, const DeviceIntervals& b) {
+          return total_length_ns(a.compute) < total_length_ns(b.compute);
+        });
+    if (one.steps == 0 || busiest == devices.end()) continue;
+    Merging receives;
+    Merging collectives;
+    for (size_t i = communication.first_operator[rank.position];
+         i < communication.first_operator[rank.position + 1]; ++i) {
+      const CommunicationOperatorRow& row = communication.operators[i];
+      if (row.collective == CollectiveKind::kReceive ||
+          row.collective == CollectiveKind::kSendReceive) {
+        receives.add(row.start_ns, row.end_ns());
+      } else if (!is_point_to_point(row.collective)) {
+        collectives.add(row.start_ns + waited_ns(row), row.end_ns());
+      }
+    }
+    const IntervalIndex received(subtract_intervals(receives.take(), busiest->compute));
+    const IntervalIndex collected(subtract_intervals(collectives.take(), busiest->compute));
+    std::vector<const StepRow*> steps;
+    for (const StepRow& step : run.steps(rank.position)) {
+      if (step.complete) steps.push_back(&step);
+    }
+    int64_t counted = 0;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      if (is_warm_up(static_cast<int64_t>(i), static_cast<int64_t>(steps.size()))) continue;
+      ++counted;
+      one.receive_ns += received.length_in(steps[i]->work_start_ns, steps[i]->work_end_ns());
+      one.collective_ns += collected.length_in(steps[i]->work_start_ns, steps[i]->work_end_ns());
+    }
+    if (counted == 0) continue;
+    one.receive_ns /= counted;
+    one.collective_ns /= counted;
+  }
+}
+
+void take_messages(const Communication& communication, Facts& facts) {
   int64_t small_ns = 0;
   int64_t all_ns = 0;
-  std::map<std::pair<int64_t, int64_t>, int64_t> receive_ns;  // by rank and window
   for (const CommunicationOperatorRow& row : communication.operators) {
     const int64_t waited = row.peer_wait_ns == kNull ? 0 : row.peer_wait_ns;
-    if (row.collective == CollectiveKind::kReceive ||
-        row.collective == CollectiveKind::kSendReceive)
-      receive_ns[{row.rank, row.window}] += row.elapse_ns;
     if (is_point_to_point(row.collective) || row.bytes == kNull) continue;
     all_ns += row.elapse_ns - waited;
     if (row.bytes < kSmallMessageBytes) small_ns += row.elapse_ns - waited;
   }
   if (all_ns > 0)
     facts.small_messages_share = static_cast<double>(small_ns) / static_cast<double>(all_ns);
-  for (RankFacts& rank : facts.ranks) {
-    const auto found = receive_ns.find({rank.rank, rank.window});
-    if (found != receive_ns.end())
-      rank.receive_ns = std::min(found->second / steps, rank.exposed_communication_ns);
-  }
 }
 
 void take_transfers(const Communication& communication, Facts& facts) {
@@ -149,12 +216,14 @@ void take_contention(RunAnalyses& run, Facts& facts) {
 
 }  // namespace
 
-void collect_communication(RunAnalyses& run, int64_t steps, Facts& facts) {
+void collect_communication(RunAnalyses& run, Facts& facts) {
   const Communication& communication = run.communication();
-  if (steps <= 0 || communication.operators.empty()) return;
+  const StepCounts steps = count_steps(run);
+  if (steps.by_rank.empty() || communication.operators.empty()) return;
+  take_exposed_parts(run, facts);
   take_late_peers(communication, steps, facts);
   take_slow_links(communication, steps, facts);
-  take_messages(communication, steps, facts);
+  take_messages(communication, facts);
   take_transfers(communication, facts);
   take_contention(run, facts);
 }

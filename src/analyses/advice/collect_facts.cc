@@ -29,8 +29,7 @@ Means budget_of_rank(const RankId& rank, const std::vector<StepBudgetRow>& rows)
   std::map<int64_t, int64_t> seen;
   for (const StepBudgetRow& row : rows) {
     if (row.rank != rank.rank || row.window != rank.window) continue;
-    // The first step allocates, compiles and fills caches.
-    if (seen[row.device]++ == 0 && rows_of_device[row.device] > 2) continue;
+    if (is_warm_up(seen[row.device]++, rows_of_device[row.device])) continue;
     Means& means = devices[row.device];
     ++means.count;
     StepBudgetRow& sum = means.sum;
@@ -87,6 +86,17 @@ void take_budget(const Means& means, RankFacts& facts) {
   facts.longest_idle_ns = sum.longest_idle_ns;
   facts.longest_idle_at_ns = sum.longest_idle_at_ns;
   facts.longest_idle_step = sum.step;
+}
+
+void take_kernel_steps(const RankId& rank, const std::vector<StepBudgetRow>& rows,
+                       RankFacts& facts) {
+  for (const StepBudgetRow& row : rows) {
+    if (row.rank == rank.rank && row.window == rank.window && row.compute_ns > 0)
+      facts.kernel_steps.push_back(row.step);
+  }
+  auto& steps = facts.kernel_steps;  // once for each device so far
+  std::sort(steps.begin(), steps.end());
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
 }
 
 void take_step_lengths(std::span<const StepRow> steps, RankFacts& facts) {
@@ -313,7 +323,6 @@ int64_t missing_ranks(RunAnalyses& run) {
 Facts collect_facts(RunAnalyses& run) {
   Facts facts;
   const StoreReader& store = run.store();
-  int64_t most_steps = 0;
   std::map<std::pair<int64_t, int64_t>, const RankComparisonRow*> compared;
   for (const RankComparisonRow& row : run.rank_comparison())
     compared[{row.rank, row.window}] = &row;
@@ -325,10 +334,10 @@ Facts collect_facts(RunAnalyses& run) {
     one.is_nvidia = kind.find("NVIDIA") != std::string_view::npos;
     one.is_ascend = kind.find("Ascend") != std::string_view::npos;
     take_budget(budget_of_rank(rank, run.step_budget()), one);
+    take_kernel_steps(rank, run.step_budget(), one);
     const std::span<const StepRow> steps = run.steps(rank.position);
     take_step_lengths(steps, one);
     const auto count = static_cast<int64_t>(steps.size());
-    most_steps = std::max(most_steps, count);
     take_device_work(run, rank, count, one);
     take_flops(run, rank, one);
     take_shapes(run, rank, count, one);
@@ -356,7 +365,7 @@ Facts collect_facts(RunAnalyses& run) {
     }
   }
   compare(facts);
-  collect_communication(run, most_steps, facts);
+  collect_communication(run, facts);
   take_pipeline(run, facts);
   return facts;
 }

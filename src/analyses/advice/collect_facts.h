@@ -17,8 +17,11 @@ Facts collect_facts(RunAnalyses& run);
 // cost the run.
 void collect_settings(const StoreReader& store, const RankId& rank, RankFacts& rank_facts,
                       Facts& facts);
-// Needs the facts of the ranks. `steps`: of the rank with most.
-void collect_communication(RunAnalyses& run, int64_t steps, Facts& facts);
+// Needs the facts of the ranks.
+void collect_communication(RunAnalyses& run, Facts& facts);
+
+// The first step allocates, compiles and fills caches: means leave it out where others are enough.
+inline bool is_warm_up(int64_t nth_step, int64_t steps) { return nth_step == 0 && steps > 2; }
 
 }  // namespace stepscope
 

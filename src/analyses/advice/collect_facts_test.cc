@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "analyses/run_analyses.h"
-#include "store/store_writer.h"
 #include "tests/support/imported_run.h"
+#include "tests/support/made_run.h"
 #include "tests/support/rank_making.h"
 #include "tests/support/temporary_folder.h"
 
@@ -23,22 +23,20 @@ struct Said {
   int64_t world_size = kNull;
 };
 
-Facts facts_of(const Said& said) {
+template <class... Fill>
+Facts facts_of_ranks(Fill... fill) {
   const testing::TemporaryFolder folder;
-  const std::string path = folder.path("run.stepscope");
-  auto writer = StoreWriter::create(path, 1);
-  EXPECT_TRUE(writer.ok());
-  RankBuilder rank;
-  rank.info.rank = said.rank;
-  rank.info.world_size = said.world_size;
-  rank.info.versions_json = said.versions;
-  rank.info.parallel_json = said.parallel;
-  EXPECT_TRUE((*writer)->add_rank(0, rank, 1).ok());
-  EXPECT_TRUE((*writer)->finish("{}").ok());
-  auto store = StoreReader::open(path);
-  EXPECT_TRUE(store.ok());
-  RunAnalyses run(*store, {});
+  RunAnalyses run(testing::made_store(folder, fill...), {});
   return run.facts();
+}
+
+Facts facts_of(const Said& said) {
+  return facts_of_ranks([&](RankBuilder& rank) {
+    rank.info.rank = said.rank;
+    rank.info.world_size = said.world_size;
+    rank.info.versions_json = said.versions;
+    rank.info.parallel_json = said.parallel;
+  });
 }
 
 TEST(CollectFacts, SettingsThatCostTime) {
@@ -76,6 +74,84 @@ TEST(CollectFacts, RanksAreDealtOutToStagesInOrder) {
             1);
   EXPECT_EQ(facts_of({"", R"({"stages":1})", 5, 8}).ranks[0].stage, kNull);
   EXPECT_EQ(facts_of({"", R"({"stages":9})", 5, 8}).ranks[0].stage, kNull);
+}
+
+// Steps of 1000: computing 0..400, receiving 300..700 and 500..800 side by side, sending 800..900,
+// an all-reduce 850..1000 that nobody is late for.
+TEST(CollectFacts, ReceivesAndCollectivesAreWhatNothingHides) {
+  const auto window_of = [](int64_t window, int64_t steps) {
+    return [=](RankBuilder& rank) {
+      rank.info.rank = 1;
+      rank.info.window = window;
+      const TrackId compute = testing::device_track(rank, 0, 7);
+      const TrackId first = testing::device_track(rank, 0, 8);
+      const TrackId second = testing::device_track(rank, 0, 9);
+      for (int64_t step = 0; step < steps; ++step) {
+        const int64_t at_ns = (window * 100 + step) * 1000;
+        testing::add_step(rank, window * 100 + step, at_ns, 1000);
+        rank.add_slice(compute, testing::slice_of(rank, "gemm", at_ns, 400, SliceKind::kKernel));
+        testing::add_operation(rank, first, "recv", at_ns + 300, 400, {});
+        testing::add_operation(rank, second, "recv", at_ns + 500, 300, {});
+        testing::add_operation(rank, first, "send", at_ns + 800, 100, {});
+        testing::add_operation(rank, second, "allReduce", at_ns + 850, 150, {});
+      }
+    };
+  };
+  const Facts facts = facts_of_ranks(window_of(0, 4), window_of(1, 2));
+  ASSERT_EQ(facts.ranks.size(), 2u);
+  for (const RankFacts& window : facts.ranks) {
+    EXPECT_EQ(window.exposed_communication_ns, 600) << window.window;
+    EXPECT_EQ(window.receive_ns, 400) << window.window;
+    EXPECT_EQ(window.collective_ns, 150) << window.window;
+  }
+  EXPECT_EQ(facts.ranks[1].kernel_steps, (std::vector<int64_t>{100, 101}));
+}
+
+TEST(CollectFacts, WaitingForALateRankIsNoTimeInCollectives) {
+  const auto rank_from = [](int64_t start_ns) {
+    return [=](RankBuilder& rank) {
+      const TrackId stream = testing::device_track(rank, 0, 7);
+      for (int64_t step = 0; step < 4; ++step) {
+        testing::add_step(rank, step, step * 1000, 1000);
+        rank.add_slice(stream,
+                       testing::slice_of(rank, "gemm", step * 1000, start_ns, SliceKind::kKernel));
+        testing::add_operation(rank, stream, "allReduce", step * 1000 + start_ns, 1000 - start_ns,
+                               testing::numbered(step, 1 << 20, 2));
+      }
+    };
+  };
+  const Facts facts = facts_of_ranks(rank_from(500), rank_from(800));
+  EXPECT_EQ(facts.ranks[0].exposed_communication_ns, 500);
+  EXPECT_EQ(facts.ranks[0].collective_ns, 200);
+  EXPECT_EQ(facts.ranks[1].collective_ns, 200);
+}
+
+// Two windows of three steps each; a step has one exchange, of 2 ms between ranks 2 and 3, and of
+// 0.5 ms between 0 and 1, all behind computation.
+TEST(CollectFacts, TimeOfALinkIsThatOfAllStepsOfAllWindows) {
+  constexpr int64_t kMs = 1'000'000;
+  const auto rank_of = [](int64_t number, int64_t window) {
+    return [=](RankBuilder& rank) {
+      rank.info.rank = number;
+      rank.info.window = window;
+      const TrackId compute = testing::device_track(rank, 0, 7);
+      const TrackId stream = testing::device_track(rank, 0, 20);
+      for (int64_t step = window * 10; step < window * 10 + 3; ++step) {
+        testing::add_step(rank, step, step * 4 * kMs, 4 * kMs);
+        rank.add_slice(
+            compute, testing::slice_of(rank, "gemm", step * 4 * kMs, 4 * kMs, SliceKind::kKernel));
+        testing::add_operation(rank, stream, "allReduce", step * 4 * kMs,
+                               number < 2 ? kMs / 2 : 2 * kMs, testing::numbered(step, 8 << 20, 2),
+                               number < 2 ? "a" : "b");
+      }
+    };
+  };
+  const Facts facts = facts_of_ranks(rank_of(0, 0), rank_of(1, 0), rank_of(2, 0), rank_of(3, 0),
+                                     rank_of(0, 1), rank_of(1, 1), rank_of(2, 1), rank_of(3, 1));
+  ASSERT_EQ(facts.slow_links.size(), 1u);
+  EXPECT_EQ(facts.slow_links[0].src_rank, 2);
+  EXPECT_EQ(facts.slow_links[0].transfers, 6);
+  EXPECT_EQ(facts.slow_links[0].time_ns, 2 * kMs);
 }
 
 // data/ascend/EXPECTED.md and EXPECTED_msprof_analyze.md: what msprof-analyze's rules see there.

@@ -4,8 +4,6 @@
 namespace stepscope {
 namespace {
 
-// Below this part of the computing time an estimate of FLOPs says nothing about the device.
-constexpr double kMinCoverage = 0.5;
 // A device that is idle half of the time reaches no good rate for other reasons.
 constexpr double kBusyEnough = 0.7;
 
@@ -84,7 +82,7 @@ std::optional<Finding> check_no_tensor_cores(const Facts& facts, const Rule& rul
 std::optional<Finding> check_full_precision(const Facts& facts, const Rule& rule) {
   for (const RankFacts& rank : facts.ranks) {
     if (!rank.has_device || !(rank.half_precision_share < rule.limit)) continue;
-    if (!(rank.flops_coverage >= kMinCoverage)) continue;
+    if (!(rank.flops_coverage >= kMinFlopsCoverage)) continue;
     // Where tensor cores are not used at all, that is the finding.
     if (rank.is_nvidia && !(rank.tensor_core_share > 0.01)) continue;
     Finding finding;
@@ -145,7 +143,7 @@ std::optional<Finding> check_unfused_attention(const Facts& facts, const Rule& r
 std::optional<Finding> check_low_mfu(const Facts& facts, const Rule& rule) {
   for (const RankFacts& rank : facts.ranks) {
     if (std::isnan(rank.mfu) || rank.mfu >= rule.limit) continue;
-    if (!(rank.flops_coverage >= kMinCoverage) || busy_share(rank) < kBusyEnough) continue;
+    if (!(rank.flops_coverage >= kMinFlopsCoverage) || busy_share(rank) < kBusyEnough) continue;
     Finding finding;
     finding.confidence = Confidence::kHint;
     finding.title =

@@ -81,7 +81,9 @@ struct RankFacts {
   // Its place in a job.
   int64_t stage = kNull;        // of a pipeline of at least two
   int64_t interval_ns = kNull;  // end of the step before to the first operator of the forward pass
-  int64_t receive_ns = 0;       // receiving from another stage
+  int64_t receive_ns = 0;       // receiving from another stage; of the exposed communication
+  int64_t collective_ns = 0;    // likewise in collectives, without waiting for late ranks
+  std::vector<int64_t> kernel_steps;  // complete steps with computation, in order
   std::vector<std::string> settings;  // environment variables that cost time, NAME=value
 };
 
@@ -91,7 +93,8 @@ struct LinkFacts {
   std::string kind;
   double bytes_per_second = 0;
   double mean_of_kind = 0;
-  int64_t time_ns = 0;  // a step: moving data over it, or in collectives that pass it
+  int64_t transfers = 0;  // that its bandwidth is measured by
+  int64_t time_ns = 0;    // a step: moving data over it, or in collectives that pass it
 };
 
 struct StageFacts {

@@ -7,6 +7,8 @@ namespace stepscope {
 namespace {
 
 constexpr double kLinkMatters = 0.01;  // of a step
+// A bandwidth of fewer transfers may be chance.
+constexpr int64_t kEnoughTransfers = 4;
 
 double below(const LinkFacts& link) {
   return link.mean_of_kind > 0 ? 1 - link.bytes_per_second / link.mean_of_kind : 0;
@@ -65,7 +67,8 @@ std::optional<Finding> check_slow_link(const Facts& facts, const Rule& rule) {
   const LinkFacts* worst = slowest_link(facts);
   if (worst == nullptr || below(*worst) <= rule.limit) return std::nullopt;
   Finding finding;
-  finding.confidence = Confidence::kDerived;
+  finding.confidence =
+      worst->transfers < kEnoughTransfers ? Confidence::kHint : Confidence::kDerived;
   if (worst->time_ns > 0) {
     finding.gain_ns = gain_of(*worst);
     if (facts.share(finding.gain_ns) <= kLinkMatters) return std::nullopt;
@@ -75,6 +78,9 @@ std::optional<Finding> check_slow_link(const Facts& facts, const Rule& rule) {
                   " is slow: " + words_for_rate(worst->bytes_per_second);
   finding.detail = "Links of its kind (" + worst->kind + ") reach " +
                    words_for_rate(worst->mean_of_kind) + " on average.";
+  if (worst->transfers < kEnoughTransfers)
+    finding.detail += " It is measured by " + std::to_string(worst->transfers) +
+                      (worst->transfers == 1 ? " transfer only." : " transfers only.");
   finding.evidence = {{"src_rank", Unit::kNone, static_cast<double>(worst->src_rank)},
                       {"dst_rank", Unit::kNone, static_cast<double>(worst->dst_rank)},
                       {"bandwidth", Unit::kBytesPerSecond, worst->bytes_per_second},

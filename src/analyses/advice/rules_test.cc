@@ -33,6 +33,7 @@ Facts healthy() {
     rank.tensor_core_share = 0.7;
     rank.mfu = 0.45;
     rank.flops_coverage = 0.9;
+    rank.kernel_steps = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     rank.device_memory_bytes = 80LL << 30;
     rank.peak_allocated_bytes = 40LL << 30;
     rank.peak_reserved_bytes = 44LL << 30;
@@ -71,7 +72,7 @@ const std::map<std::string, Case>& cases() {
         },
         70 * kMs}},
       {"slow_link",
-       {[](Facts& f) { f.slow_links = {{0, 1, "HCCS", 10e9, 20e9, 8 * kMs}}; }, 4 * kMs}},
+       {[](Facts& f) { f.slow_links = {{0, 1, "HCCS", 10e9, 20e9, 40, 8 * kMs}}; }, 4 * kMs}},
       {"exposed_communication",
        {[](Facts& f) {
           for (RankFacts& rank : f.ranks) rank.exposed_communication_ns = 21 * kMs;
@@ -90,6 +91,7 @@ const std::map<std::string, Case>& cases() {
           f.ranks[0].stage = 0;
           f.ranks[1].stage = 1;
           f.ranks[1].exposed_communication_ns = 21 * kMs;
+          f.ranks[1].collective_ns = 15 * kMs;
         },
         kNull}},
       {"stage_balance",
@@ -203,7 +205,7 @@ TEST(Rules, AreSilentBelowTheirLimits) {
     rank.unfused_softmax_ns = kMs;
     rank.mfu = 0.2;
   }
-  facts.slow_links = {{0, 1, "NVLINK", 10e9, 20e9, kMs}};  // half a percent of the step
+  facts.slow_links = {{0, 1, "NVLINK", 10e9, 20e9, 40, kMs}};  // half a percent of the step
   EXPECT_TRUE(find_causes(facts).empty());
   facts = healthy();
   facts.ranks[0].half_precision_share = 0;
@@ -218,7 +220,7 @@ TEST(Rules, AreSilentBelowTheirLimits) {
 TEST(Rules, ASlowLinkExplainsTheCommunicationThatPassesIt) {
   Facts facts = healthy();
   for (RankFacts& rank : facts.ranks) rank.exposed_communication_ns = 21 * kMs;
-  facts.slow_links = {{0, 1, "all_gather", 5e9, 20e9, 20 * kMs}};
+  facts.slow_links = {{0, 1, "all_gather", 5e9, 20e9, 40, 20 * kMs}};
   const auto findings = find_causes(facts);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].rule, "slow_link");
@@ -312,6 +314,57 @@ TEST(Rules, ReceivingWithoutStagesIsNoPipeline) {
   facts.ranks[1].exposed_communication_ns = 40 * kMs;
   facts.ranks[1].receive_ns = 38 * kMs;
   for (const Finding& finding : find_causes(facts)) EXPECT_NE(finding.rule, "pipeline_receive");
+}
+
+TEST(Rules, SendingAndWaitingAreNoCollectivesOfAStage) {
+  Facts facts = healthy();
+  facts.ranks[0].stage = 0;
+  facts.ranks[1].stage = 1;
+  facts.ranks[1].exposed_communication_ns = 40 * kMs;  // 36 of it sending and waiting
+  facts.ranks[1].communication_wait_ns = 20 * kMs;
+  facts.ranks[1].collective_ns = 4 * kMs;
+  for (const Finding& finding : find_causes(facts)) EXPECT_NE(finding.rule, "stage_communication");
+}
+
+TEST(Rules, DevicesAreComparedBySameStepsAndEnoughFlops) {
+  const auto slow_device = [](auto change) {
+    Facts facts = healthy();
+    facts.ranks.push_back(facts.ranks[1]);
+    facts.ranks[2].rank = 2;
+    for (RankFacts& rank : facts.ranks) rank.computing_rate = rank.rank == 1 ? 2e14 : 4e14;
+    change(facts.ranks);
+    for (const Finding& finding : find_causes(facts)) {
+      if (finding.rule == "slow_device") return finding.places.at(0).rank;
+    }
+    return kNull;
+  };
+  using Ranks = std::vector<RankFacts>;
+  EXPECT_EQ(slow_device([](Ranks&) {}), 1);
+  EXPECT_EQ(slow_device([](Ranks& ranks) { ranks[1].kernel_steps = {2}; }), kNull);
+  EXPECT_EQ(slow_device([](Ranks& ranks) { ranks[1].kernel_steps.clear(); }), kNull);
+  EXPECT_EQ(slow_device([](Ranks& ranks) { ranks[1].kernel_steps.pop_back(); }), 1);
+  EXPECT_EQ(slow_device([](Ranks& ranks) { ranks[1].flops_coverage = 0.4; }), kNull);
+  // Another rank that cannot be compared leaves the rest as it is.
+  EXPECT_EQ(slow_device([](Ranks& ranks) { ranks[2].kernel_steps = {40, 41}; }), 1);
+  // Two windows of a rank together have the steps of the others.
+  EXPECT_EQ(slow_device([](Ranks& ranks) {
+              ranks.push_back(ranks[1]);
+              ranks[3].window = 1;
+              ranks[1].kernel_steps = {2, 3, 4, 5};
+              ranks[3].kernel_steps = {6, 7, 8, 9, 10, 11};
+            }),
+            1);
+}
+
+TEST(Rules, ALinkOfFewTransfersIsAHint) {
+  Facts facts = healthy();
+  facts.slow_links = {{0, 1, "all_reduce", 10e9, 20e9, 40, 8 * kMs}};
+  EXPECT_EQ(find_causes(facts).at(0).confidence, Confidence::kDerived);
+  facts.slow_links[0].transfers = 2;
+  const auto findings = find_causes(facts);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].confidence, Confidence::kHint);
+  EXPECT_NE(findings[0].detail.find("2 transfers only"), std::string::npos);
 }
 
 TEST(Rules, WaitingIsNotToldApartWithoutTheOtherRanks) {

@@ -49,6 +49,8 @@ void sum_operators(Communication& result);
 void find_late_ranks(const StoreReader& store, const std::vector<RankId>& ranks,
                      Communication& result);
 
+// Smaller messages take as long as their latency, whatever the link can do.
+inline constexpr int64_t kSmallMessageBytes = 1 << 20;
 // Links this much below the mean of their sort are slow (MindInsight's rule for clusters).
 inline constexpr double kSlowLinkShare = 0.2;
 // A rank is late when waiting for it takes more than this share of the waiting ranks'

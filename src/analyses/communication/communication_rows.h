@@ -189,7 +189,8 @@ inline constexpr Field<CommunicationMatrixRow> kCommunicationMatrixFields[] = {
     field<&CommunicationMatrixRow::bandwidth>("bandwidth", Unit::kBytesPerSecond, "bytes / time"),
     field<&CommunicationMatrixRow::mean_bandwidth>(
         "mean_bandwidth", Unit::kBytesPerSecond,
-        "mean of the links of the same transport and link type between two ranks"),
+        "mean of the links of the same transport and link type between two ranks; groups of two: "
+        "whose ranks are as far apart"),
     field<&CommunicationMatrixRow::below_mean>("below_mean", Unit::kShare,
                                                "(mean - bandwidth) / mean"),
     field<&CommunicationMatrixRow::slow>("slow", Unit::kNone, "more than 20 % below the mean"),

@@ -1,10 +1,12 @@
 #include "analyses/communication/communication.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "analyses/communication/process_groups.h"
 #include "analyses/run_analyses.h"
-#include "store/store_writer.h"
+#include "tests/support/made_run.h"
 #include "tests/support/rank_making.h"
 #include "tests/support/temporary_folder.h"
 
@@ -13,6 +15,8 @@ namespace {
 
 using testing::device_track;
 using testing::host_track;
+using testing::made_store;
+using testing::numbered;
 using testing::slice_of;
 
 // Adds communication to a rank made by hand.
@@ -20,16 +24,8 @@ struct Maker {
   RankBuilder& rank;
 
   void operation(TrackId track, std::string_view name, int64_t ts_ns, int64_t dur_ns,
-                 CommunicationDetail detail, std::string_view group = "7") const {
-    detail.level = rank.strings.intern("op");
-    detail.op = rank.strings.intern(name.substr(0, name.find("__")));
-    if (!group.empty()) detail.group = rank.strings.intern(group);
-    SliceRecord slice = slice_of(rank, name, ts_ns, dur_ns, SliceKind::kKernel);
-    KernelDetail kernel;
-    kernel.work_class = WorkClass::kCommunication;
-    kernel.communication = rank.add_communication(detail);
-    slice.detail = rank.add_kernel(kernel);
-    rank.add_slice(track, slice);
+                 const CommunicationDetail& detail, std::string_view group = "7") const {
+    testing::add_operation(rank, track, name, ts_ns, dur_ns, detail, group);
   }
   void task(TrackId track, std::string_view what, std::string_view whole, int64_t ts_ns,
             int64_t dur_ns, int64_t peer, int64_t bytes) const {
@@ -60,33 +56,6 @@ TrackId plane(RankBuilder& rank, int number) {
   track.thread = rank.strings.intern("Plane " + std::to_string(number));
   track.tid = track.thread;
   return rank.add_track(track);
-}
-
-CommunicationDetail numbered(int64_t sequence, int64_t bytes = kNull, int64_t group_size = kNull) {
-  CommunicationDetail detail;
-  detail.sequence = sequence;
-  detail.bytes = bytes;
-  detail.group_size = group_size;
-  return detail;
-}
-
-template <class... Fill>
-std::shared_ptr<const StoreReader> store_of(const testing::TemporaryFolder& folder, Fill... fill) {
-  const std::string path = folder.path("run.stepscope");
-  auto writer = StoreWriter::create(path, sizeof...(fill));
-  EXPECT_TRUE(writer.ok());
-  uint32_t position = 0;
-  const auto add = [&](const auto& one) {
-    RankBuilder rank;
-    rank.info.rank = position;
-    one(rank);
-    EXPECT_TRUE((*writer)->add_rank(position++, rank, 1).ok());
-  };
-  (add(fill), ...);
-  EXPECT_TRUE((*writer)->finish("{}").ok());
-  auto store = StoreReader::open(path);
-  EXPECT_TRUE(store.ok());
-  return *store;
 }
 
 TEST(CollectiveKinds, AreReadFromAllSpellings) {
@@ -124,7 +93,7 @@ TEST(ProcessGroupMembers, OfBothSources) {
 
 TEST(CommunicationAnalysis, PlanesWaitsAndLateness) {
   const testing::TemporaryFolder folder;
-  const auto store = store_of(folder, [](RankBuilder& rank) {
+  const auto store = made_store(folder, [](RankBuilder& rank) {
     const Maker make{rank};
     const TrackId whole = plane(rank, 100);
     make.operation(whole, "hcom_allReduce__1_0_1", 1000, 1000, numbered(0, 4000));
@@ -177,7 +146,7 @@ TEST(CommunicationAnalysis, MatchesByNumberAndNamesTheLastRank) {
       make.operation(stream, "ncclDevKernel_AllReduce", 3000, 100 + late_ns, numbered(5, 1000, 3));
     };
   };
-  const auto store = store_of(folder, rank_of(0), rank_of(700), rank_of(100));
+  const auto store = made_store(folder, rank_of(0), rank_of(700), rank_of(100));
   RunAnalyses run(store, {});
   const Communication& result = run.communication();
   ASSERT_EQ(result.collectives.size(), 2u);
@@ -212,13 +181,13 @@ TEST(CommunicationAnalysis, OperationsWithoutNumbersMatchByOrderOnlyWhereThatHol
       make.operation(stream, "AllGather", 50'000 + shift_ns, 100, {}, "");
     };
   };
-  const auto even = store_of(folder, rank_of(3, 0), rank_of(3, 50));
+  const auto even = made_store(folder, rank_of(3, 0), rank_of(3, 50));
   RunAnalyses matched(even, {});
   EXPECT_EQ(matched.communication().collectives.size(), 4u);
   EXPECT_EQ(matched.communication().collectives[0].last_rank, 1);
 
   const testing::TemporaryFolder other;
-  const auto odd = store_of(other, rank_of(3, 0), rank_of(2, 600));
+  const auto odd = made_store(other, rank_of(3, 0), rank_of(2, 600));
   RunAnalyses unmatched(odd, {});
   EXPECT_TRUE(unmatched.communication().collectives.empty());
   std::string said;
@@ -241,7 +210,7 @@ TEST(CommunicationAnalysis, SomebodyIsAlwaysLast) {
       rank.add_slice(stream, slice_of(rank, "gemm", 5000, 100'000, SliceKind::kKernel));
     };
   };
-  const auto store = store_of(folder, rank_of(0), rank_of(900));
+  const auto store = made_store(folder, rank_of(0), rank_of(900));
   RunAnalyses run(store, {});
   ASSERT_EQ(run.communication().late_ranks.size(), 1u);
   const LateRankRow& late = run.communication().late_ranks[0];
@@ -254,7 +223,7 @@ TEST(CommunicationAnalysis, SomebodyIsAlwaysLast) {
 
 TEST(CommunicationAnalysis, AllTablesOfARunWithoutCommunication) {
   const testing::TemporaryFolder folder;
-  const auto store = store_of(folder, [](RankBuilder& rank) { host_track(rank, "main"); });
+  const auto store = made_store(folder, [](RankBuilder& rank) { host_track(rank, "main"); });
   RunAnalyses run(store, {});
   for (const ResultTable& described : RunAnalyses::descriptions()) {
     const std::string_view name = described.name();
@@ -278,8 +247,9 @@ TEST(Communication, AGroupOfTwoIsALink) {
       maker.operation(stream, "allGather__2", 9'000'000, 2'000'000, numbered(2, kNull, 2), group);
     };
   };
-  const auto store = store_of(folder, rank_with("a", 0, 501'000), rank_with("a", 100'000, 501'000),
-                              rank_with("b", 0, 2'001'000), rank_with("b", 0, 2'001'000));
+  const auto store =
+      made_store(folder, rank_with("a", 0, 501'000), rank_with("a", 100'000, 501'000),
+                 rank_with("b", 0, 2'001'000), rank_with("b", 0, 2'001'000));
   const Communication result = communication(*store, rank_ids(*store), 1);
   ASSERT_EQ(result.matrix.size(), 2u);
   const CommunicationMatrixRow& fast = result.matrix[0];
@@ -294,6 +264,40 @@ TEST(Communication, AGroupOfTwoIsALink) {
   EXPECT_EQ(slow.time_ns, 2'000'000);
   EXPECT_TRUE(slow.slow);
   EXPECT_NEAR(slow.below_mean, 2.0 / 3, 1e-9);
+}
+
+// Pairs of tensor parallel ranks (0-1, 2-3) beside pairs of data parallel ones (0-2, 1-3), which
+// cross nodes; 2-3 exchange single numbers, too.
+TEST(Communication, OnlyGroupsOfOneKindAndLargeMessagesAreCompared) {
+  const testing::TemporaryFolder folder;
+  const auto rank_in = [](std::string_view near, std::string_view far, bool small) {
+    return [=](RankBuilder& rank) {
+      const TrackId stream = device_track(rank, 0, 20);
+      testing::add_operation(rank, stream, "allReduce__1", 0, 100'000, numbered(1, 4 << 20, 2),
+                             near);
+      testing::add_operation(rank, stream, "allReduce__2", 1'000'000, 1'000'000,
+                             numbered(1, 4 << 20, 2), far);
+      if (small)
+        testing::add_operation(rank, stream, "allReduce__3", 3'000'000, 50'000, numbered(2, 8, 2),
+                               near);
+    };
+  };
+  const auto store = made_store(folder, rank_in("tp0", "dp0", false), rank_in("tp0", "dp1", false),
+                                rank_in("tp1", "dp0", true), rank_in("tp1", "dp1", true));
+  const Communication result = communication(*store, rank_ids(*store), 1);
+  ASSERT_EQ(result.matrix.size(), 5u);
+  for (const CommunicationMatrixRow& row : result.matrix) {
+    EXPECT_FALSE(row.slow) << row.src_rank << " " << row.dst_rank << " " << row.transport;
+    if (row.transport == "group of two") {
+      EXPECT_EQ(row.packets, 1);
+      EXPECT_DOUBLE_EQ(row.below_mean, 0);
+    } else {
+      EXPECT_EQ(row.transport, "group of two, below 1 MiB");
+      EXPECT_EQ(row.bytes, 8);
+      EXPECT_EQ(row.src_rank, 2);
+      EXPECT_TRUE(std::isnan(row.mean_bandwidth));
+    }
+  }
 }
 
 }  // namespace

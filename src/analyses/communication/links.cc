@@ -18,19 +18,33 @@ bool is_large(const CommunicationTransferRow& transfer) {
          (transfer.transport == "RDMA" ? kLargeRdmaPacketBytes : kLargePacketBytes);
 }
 
-using Sort = std::pair<std::string_view, std::string_view>;  // transport and link type
+constexpr std::string_view kGroupOfTwo = "group of two";
+constexpr std::string_view kSmallGroupOfTwo = "group of two, below 1 MiB";
+
+// Links that should be equally fast: transport, link type, and for groups of two how far apart the
+// ranks are. Groups of one kind (tensor, data or pipeline parallel) have the same distance, and
+// those of another may cross nodes.
+using Sort = std::tuple<std::string_view, std::string_view, int64_t>;
+
+Sort sort_of(const CommunicationMatrixRow& row) {
+  return {row.transport, row.link, row.transport == kGroupOfTwo ? row.dst_rank - row.src_rank : 0};
+}
+
+bool is_compared(const CommunicationMatrixRow& row) {
+  return row.src_rank != row.dst_rank && row.bandwidth > 0 && row.transport != kSmallGroupOfTwo;
+}
 
 void compare_links(std::vector<CommunicationMatrixRow>& matrix) {
   std::map<Sort, std::pair<double, int64_t>> sums;
   for (const CommunicationMatrixRow& row : matrix) {
-    if (row.src_rank == row.dst_rank || !(row.bandwidth > 0)) continue;
-    auto& [sum, count] = sums[{row.transport, row.link}];
+    if (!is_compared(row)) continue;
+    auto& [sum, count] = sums[sort_of(row)];
     sum += row.bandwidth;
     ++count;
   }
   for (CommunicationMatrixRow& row : matrix) {
-    if (row.src_rank == row.dst_rank || !(row.bandwidth > 0)) continue;
-    const auto& [sum, count] = sums[{row.transport, row.link}];
+    if (!is_compared(row)) continue;
+    const auto& [sum, count] = sums[sort_of(row)];
     row.mean_bandwidth = sum / static_cast<double>(count);
     row.below_mean = (row.mean_bandwidth - row.bandwidth) / row.mean_bandwidth;
     row.slow = row.below_mean > kSlowLinkShare;
@@ -44,7 +58,7 @@ void add_groups_of_two(Communication& result) {
   for (const CommunicationOperatorRow& row : result.operators) {
     if (row.group_size == 2) members[row.group_identity].insert(row.rank);
   }
-  using Key = std::tuple<int64_t, int64_t, std::string_view>;
+  using Key = std::tuple<int64_t, int64_t, std::string_view, std::string_view>;
   std::map<Key, CommunicationMatrixRow> links;
   for (const CommunicationOperatorRow& row : result.operators) {
     if (row.group_size != 2 || row.matched_ranks != 2 || row.transmit_ns == kNull ||
@@ -52,14 +66,14 @@ void add_groups_of_two(Communication& result) {
       continue;
     const std::set<int64_t>& ranks = members[row.group_identity];
     if (ranks.size() != 2 || row.rank != *ranks.begin()) continue;
-    CommunicationMatrixRow& link = links[{*ranks.begin(), *ranks.rbegin(), row.kind}];
+    const std::string_view size = row.bytes < kSmallMessageBytes ? kSmallGroupOfTwo : kGroupOfTwo;
+    CommunicationMatrixRow& link = links[{*ranks.begin(), *ranks.rbegin(), size, row.kind}];
     ++link.packets;
     link.bytes += row.bytes;
     link.time_ns += row.transmit_ns;
   }
   for (auto& [key, row] : links) {
-    std::tie(row.src_rank, row.dst_rank, row.link) = key;
-    row.transport = "group of two";
+    std::tie(row.src_rank, row.dst_rank, row.transport, row.link) = key;
     row.bandwidth = bytes_per_second(row.bytes, row.time_ns);
     result.matrix.push_back(row);
   }

@@ -4,7 +4,7 @@
 
 #include "analyses/common/key_index.h"
 #include "analyses/flops/convolution_flops.h"
-#include "analyses/operators/kernels.h"
+#include "analyses/operators/device_properties.h"
 #include "analyses/operators/operators.h"
 
 namespace stepscope {

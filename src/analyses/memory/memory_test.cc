@@ -15,6 +15,7 @@
 namespace stepscope {
 namespace {
 
+using testing::add_step;
 using testing::host_track;
 using testing::MadeRun;
 using testing::slice_of;
@@ -46,14 +47,6 @@ class Gpu {
   int64_t total_;
   int64_t reserved_ = 0;
 };
-
-void add_step(RankBuilder& rank, int64_t number, int64_t ts_ns, int64_t dur_ns) {
-  StepRecord step;
-  step.step = number;
-  step.ts_ns = ts_ns;
-  step.dur_ns = dur_ns;
-  rank.steps.push_back(step);
-}
 
 template <class Rows>
 auto find_name(const Rows& rows, std::string_view name) {
@@ -114,6 +107,26 @@ TEST_F(SmallTraining, CurveHasTheEndsOfThePasses) {
   // no forward pass: to step_trace it begins with the first operator that does not say backward.
   EXPECT_EQ(marks, (std::map<int64_t, std::string_view>{
                        {160, "fp_start"}, {1160, "fp_start"}, {1500, "bp_end"}}));
+}
+
+// A part of the curve has the marks of the moments inside of it: 100 lies before, and the point at
+// 1160, which is the first after it, does not take its mark over; 1400 lies behind.
+TEST_F(SmallTraining, APartOfTheCurveHasTheMarksInsideOfIt) {
+  const auto marks_in = [&](int64_t first_ns, int64_t last_ns) {
+    std::map<int64_t, std::string_view> marks;
+    for (const MemoryPoint& point : run.analyses().memory_curve_in({first_ns, last_ns, 100})) {
+      if (!point.mark.empty()) marks[point.ts] = point.mark;
+    }
+    return marks;
+  };
+  using Marks = std::map<int64_t, std::string_view>;
+  EXPECT_EQ(marks_in(0, 200), (Marks{{160, "fp_start"}}));
+  EXPECT_EQ(marks_in(120, 200), (Marks{}));  // the pass began before
+  EXPECT_EQ(marks_in(200, 1145), (Marks{}));
+  EXPECT_EQ(marks_in(1000, 1300), (Marks{{1160, "fp_start"}}));
+  EXPECT_EQ(marks_in(1200, 1399), (Marks{}));
+  EXPECT_EQ(marks_in(1400, 2000), (Marks{{1500, "bp_end"}}));
+  EXPECT_EQ(marks_in(1401, 2000), (Marks{}));
 }
 
 TEST_F(SmallTraining, Overview) {

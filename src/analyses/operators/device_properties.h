@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "store/store_reader.h"
@@ -20,6 +21,15 @@ struct DeviceProperties {
 
 // Devices that the rank's input describes; the rank's device name alone when it describes none.
 std::vector<DeviceProperties> device_properties(const StoreReader& store, size_t rank);
+// Multiprocessors of GPUs that the input does not describe: Kineto gives the blocks per SM of a
+// kernel beside its grid. Reads a kernel of each device in the input file; without it they stay
+// unknown. `devices` gets the numbers.
+void add_undescribed_gpus(const StoreReader& store, size_t rank,
+                          std::vector<DeviceProperties>& devices);
+// Blocks of a launch grid such as "[201028, 1, 1]"; NaN when it is not one.
+double blocks_in_grid(std::string_view grid);
+// The number after `"name":` in a flat JSON text; NaN when there is none.
+double number_in_json(std::string_view json, std::string_view name);
 // The entry of a device, or the only one when devices are numbered differently; nullptr if none.
 const DeviceProperties* find_device(const std::vector<DeviceProperties>& devices, int64_t device);
 

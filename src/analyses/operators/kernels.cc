@@ -1,7 +1,6 @@
 #include "analyses/operators/kernels.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -42,6 +41,7 @@ struct Group {
   int64_t max_ns = 0;
   Weighted occupancy;
   Weighted blocks;
+  Weighted filled;  // multiprocessors
   Weighted cube;
 
   void add(int64_t dur_ns) {
@@ -51,25 +51,6 @@ struct Group {
     add_saturated(total_ns, dur_ns);
   }
 };
-
-// Blocks of a launch grid such as "[201028, 1, 1]"; NaN when it is not one.
-double blocks_in(std::string_view grid) {
-  double blocks = 1;
-  int numbers = 0;
-  for (const char* at = grid.data(); at < grid.data() + grid.size();) {
-    if (*at < '0' || *at > '9') {
-      ++at;
-      continue;
-    }
-    int64_t size = 0;
-    const auto [end, error] = std::from_chars(at, grid.data() + grid.size(), size);
-    if (error != std::errc()) return std::nan("");
-    blocks *= static_cast<double>(size);
-    ++numbers;
-    at = end;
-  }
-  return numbers > 0 ? blocks : std::nan("");
-}
 
 // Share of a task's time in which the cube unit works.
 double cube_utilisation(std::string_view counters) {
@@ -90,6 +71,7 @@ class KernelReader {
  public:
   KernelReader(const StoreReader& store, const RankId& rank)
       : store_(store), rank_(rank), devices_(device_properties(store, rank.position)) {
+    add_undescribed_gpus(store, rank.position, devices_);
     operators_ = &store.column(Table::kSlices, "name", rank.position);
   }
 
@@ -110,7 +92,7 @@ class KernelReader {
   double blocks_per_sm(int64_t device, int64_t grid) {
     if (grid == kNull) return std::nan("");
     auto [found, is_new] = blocks_.try_emplace(grid, 0.0);
-    if (is_new) found->second = blocks_in(store_.string(grid));
+    if (is_new) found->second = blocks_in_grid(store_.string(grid));
     if (device != last_device_) {
       last_device_ = device;
       const DeviceProperties* properties = find_device(devices_, device);
@@ -159,6 +141,7 @@ class KernelReader {
                        group.add(dur);
                        group.occupancy.add(share, dur);
                        group.blocks.add(blocks, dur);
+                       group.filled.add(blocks > 1 ? 1 : blocks, dur);  // NaN stays
                        if (counters != kNull)
                          groups_[at].cube.add(cube_utilisation(store_.string(counters)), dur);
                      });
@@ -170,6 +153,7 @@ class KernelReader {
       Group& group = groups_[static_cast<size_t>(key[kOfName])];
       group.occupancy.add(variant_groups_[variant].occupancy);
       group.blocks.add(variant_groups_[variant].blocks);
+      group.filled.add(variant_groups_[variant].filled);
       if (key[kOp] != kNull)
         add_saturated(by_op[{static_cast<uint32_t>(key[kOfName]), key[kOp]}],
                       variant_groups_[variant].total_ns);
@@ -273,6 +257,7 @@ class KernelReader {
       add_saturated(use.sums.total_ns, groups_[i].total_ns);
       use.sums.occupancy.add(groups_[i].occupancy);
       use.sums.blocks.add(groups_[i].blocks);
+      use.sums.filled.add(groups_[i].filled);
       use.sums.cube.add(groups_[i].cube);
       if (store_.string(key[kType]) != "CUDA") continue;
       use.cuda = true;
@@ -292,13 +277,14 @@ class KernelReader {
       row.cube_utilisation = use.sums.cube.mean();
       row.occupancy = use.sums.occupancy.mean();
       row.blocks_per_sm = use.sums.blocks.mean();
+      row.sm_efficiency = use.sums.filled.mean();
       tables.devices.push_back(row);
     }
   }
 
   const StoreReader& store_;
   const RankId rank_;
-  const std::vector<DeviceProperties> devices_;
+  std::vector<DeviceProperties> devices_;
   const ColumnView* operators_ = nullptr;  // names of slices
 
   KeyIndex<5> names_;
@@ -317,19 +303,6 @@ class KernelReader {
 };
 
 }  // namespace
-
-double number_in_json(std::string_view json, std::string_view name) {
-  for (size_t at = json.find(name); at != std::string_view::npos; at = json.find(name, at + 1)) {
-    const size_t end = at + name.size();
-    if (at == 0 || json[at - 1] != '"' || end + 1 >= json.size() || json[end] != '"') continue;
-    size_t value = json.find_first_not_of(": ", end + 1);
-    if (value == std::string_view::npos) break;
-    double number = 0;
-    const auto result = std::from_chars(json.data() + value, json.data() + json.size(), number);
-    return result.ec == std::errc() ? number : std::nan("");
-  }
-  return std::nan("");
-}
 
 KernelTables kernel_tables(const StoreReader& store, const RankId& rank) {
   return KernelReader(store, rank).read();

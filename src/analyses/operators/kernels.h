@@ -126,6 +126,7 @@ struct DeviceUseRow {
   std::optional<double> cube_utilisation;
   std::optional<double> occupancy;
   std::optional<double> blocks_per_sm;
+  std::optional<double> sm_efficiency;
 };
 inline constexpr Field<DeviceUseRow> kDeviceUseFields[] = {
     field<&DeviceUseRow::rank>("rank", Unit::kNone, "rank"),
@@ -143,6 +144,9 @@ inline constexpr Field<DeviceUseRow> kDeviceUseFields[] = {
                                     "estimated achieved occupancy, weighted by time"),
     field<&DeviceUseRow::blocks_per_sm>("blocks_per_sm", Unit::kNone,
                                         "blocks for each multiprocessor, weighted by time"),
+    field<&DeviceUseRow::sm_efficiency>(
+        "sm_efficiency", Unit::kShare,
+        "multiprocessors that can have a block: at most 1 for each kernel, weighted by time"),
 };
 
 struct KernelTables {
@@ -153,9 +157,6 @@ struct KernelTables {
 };
 // O(n log n) for the quantiles at worst; 12 bytes a kernel while it runs.
 KernelTables kernel_tables(const StoreReader& store, const RankId& rank);
-
-// The number after `"name":` in a flat JSON text; NaN when there is none.
-double number_in_json(std::string_view json, std::string_view name);
 
 }  // namespace stepscope
 

@@ -71,6 +71,31 @@ class Operators : public ::testing::Test {
   std::unique_ptr<RunAnalyses> run_;
 };
 
+// Some traces write the correlation of a kernel as its external id.
+TEST_F(Operators, AnExternalIdOfAnOperatorThatDidNotRunIsChance) {
+  const TrackId host = host_track(rank_, "main");
+  const TrackId queue = host_track(rank_, "launching thread");
+  const TrackId stream = device_track(rank_, 0, 7);
+  op(host, "aten::view", 0, 100, 40);
+  op(host, "aten::uniform_", 1000, 100, 2);
+  op(host, "aten::mm", 3000, 100, 5);
+  call(host, 1050, 20, 40);
+  call(queue, 3500, 20, 41);  // for aten::mm, later and elsewhere
+  const auto kernel = [&](int64_t ts_ns, int64_t dur_ns, int64_t correlation, int64_t external) {
+    SliceRecord slice = slice_of(rank_, "kernel", ts_ns, dur_ns, SliceKind::kKernel);
+    slice.correlation = rank_.pack_id(correlation);
+    slice.external_id = rank_.pack_id(external);
+    slice.detail = rank_.add_kernel(cuda());
+    rank_.add_slice(stream, slice);
+  };
+  kernel(2000, 70, 40, 40);
+  kernel(4000, 30, 41, 5);
+  const auto& operators = run().operators().operators;
+  EXPECT_EQ(find(operators, "aten::view")->device_total_ns, 0);
+  EXPECT_EQ(find(operators, "aten::uniform_")->device_total_ns, 70);
+  EXPECT_EQ(find(operators, "aten::mm")->device_total_ns, 30);
+}
+
 TEST_F(Operators, SelfTimeLeavesOutWhatIsNestedAndDeviceTimeIncludesIt) {
   const TrackId host = host_track(rank_, "main");
   const TrackId stream = device_track(rank_, 0, 7);

@@ -9,6 +9,7 @@
 namespace stepscope {
 namespace {
 
+using testing::add_step;
 using testing::MadeRun;
 using Places = std::vector<size_t>;
 
@@ -66,14 +67,6 @@ void add_batches(RankBuilder& rank, std::string_view stage, const std::vector<Si
     record.fetch_ns = batch.fetch_ns;
     rank.queues.push_back(record);
   }
-}
-
-void add_step(RankBuilder& rank, int64_t number, int64_t ts_ns, int64_t dur_ns) {
-  StepRecord step;
-  step.step = number;
-  step.ts_ns = ts_ns;
-  step.dur_ns = dur_ns;
-  rank.steps.push_back(step);
 }
 
 TEST(Pipeline, TransferWhenOnlyTheDeviceStarves) {

@@ -62,7 +62,7 @@ const advice: Record<string, Advice> = {
   small_grids: { title: '{share:share} 的计算时间里半个设备无事可做', detail: '这些核函数的线程块少于多处理器数的一半。', remedy: '增大批，或融合这些算子：它们的工作量不足以占满设备。' },
   small_messages: { title: '集合通信有 {share:share} 的时间花在小消息上', detail: '约一兆字节以下，集合通信的时间就是延迟，与数据量无关。', remedy: '合并它们：更大的梯度桶（bucket_cap_mb、all_reduce_fusion_config），多个值一次归约。' },
   stage_balance: { title: '阶段 {stage} 的计算量比平均多 {above_mean:share}', detail: '每个微批其他阶段都在等它。', remedy: '把该阶段的层移到其他阶段。' },
-  stage_communication: { title: '阶段 {stage} 内的集合通信占其工作的 {share:share}', detail: '没有被掩盖的通信，不含从其他阶段接收。', remedy: '检查阶段内算子的切分方式。' },
+  stage_communication: { title: '阶段 {stage} 内的集合通信占其工作的 {share:share}', detail: '没有被掩盖的集合通信，不含等待迟到的卡和阶段之间的消息。', remedy: '检查阶段内算子的切分方式。' },
   sync_batch_norm: { title: '每步 {count:count} 次同步批归一化', detail: '每一次都是小的集合通信，后面的计算都要等它。', remedy: '单卡批足够大时使用普通批归一化或组归一化。' },
   unaligned_shapes: { title: '{share:share} 的计算时间是尺寸不对齐的矩阵运算', detail: '不是 8（Ascend：16）的倍数会使矩阵单元部分空闲或需要拷贝。', remedy: '把词表、隐藏层和注意力头的大小补齐到 64 的倍数。' },
   unaligned_transfers: { title: '{share:share} 的传输时间不是 512 字节的倍数', detail: '设备间 SDMA 以 512 字节整块最快。', remedy: '补齐集合通信的张量；使用 ZeRO 或切分参数时选择 512 字节倍数的分区。' },
