@@ -60,6 +60,19 @@ describe('the list of runs', () => {
     expect(await session.page.getByRole('button', { name: 'baseline', exact: true }).count()).toBe(0)
   })
 
+  it('forgets a tag that is given up', async () => {
+    await session.go('/')
+    for (const finish of ['Escape', 'Enter']) {
+      await row('generated').getByRole('button', { name: en.runs.tagAdd }).click()
+      if (finish === 'Escape') await session.page.keyboard.type('given up')
+      await session.page.keyboard.press(finish)
+      await row('generated').getByRole('button', { name: en.runs.tagAdd }).waitFor()
+      await session.settle()
+    }
+    await session.reload()
+    expect(await session.page.getByText('given up').count()).toBe(0)
+  })
+
   it('takes a file that is dropped, and imports it', async () => {
     await session.go('/')
     const data = await session.page.evaluateHandle((text) => {
@@ -163,10 +176,16 @@ describe('the timeline', () => {
     await session.page.keyboard.press('w')
     await expect.poll(() => session.page.url()).not.toBe(before)
     await session.settle()
+    await session.page.waitForTimeout(500) // the address follows when the view rests
     const zoomed = session.page.url()
-    await session.reload()
-    expect(session.page.url()).toBe(zoomed)
+    const part = () => session.page.locator('.minimap .window').boundingBox()
+    const shown = await part()
     await session.picture('timeline-zoomed')
+    await session.reload()
+    await session.page.waitForTimeout(500)
+    expect(session.page.url()).toBe(zoomed)
+    expect(await part()).toEqual(shown)
+    expect(shown?.width).toBeLessThan(box.width / 2)
   })
 
   it('finds names and shows a slice', async () => {

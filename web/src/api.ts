@@ -232,7 +232,7 @@ function uploadFile(file: File, progress: (done: number) => void): Promise<strin
 export type TableFormat = 'csv' | 'json' | 'parquet'
 
 export const api = {
-  runs: () => getJson<{ runs: RunEntry[] }>('runs').then((reply) => reply.runs),
+  runs: (signal?: AbortSignal) => getJson<{ runs: RunEntry[] }>('runs', signal).then((reply) => reply.runs),
   importRun: (run: string) => fetchChecked(`runs/${run}/import`, { method: 'POST' }),
   upload: uploadFile,
   setTags: async (run: string, tags: string[]) => {
@@ -244,7 +244,6 @@ export const api = {
   // The rows that match, as a file.
   analysisFile: (run: string, table: string, format: TableFormat, query: TableQuery = {}) =>
     `${root}runs/${run}/analyses/${table}${queryText({ ...query, format })}`,
-  analysisCsv: (run: string, table: string) => `${root}runs/${run}/analyses/${table}?format=csv`,
   tracks: (run: string) =>
     getJson<{ origin_ns: string; from?: number; to?: number; tracks: Track[] }>(`runs/${run}/timeline/tracks`),
   view: async (run: string, from: number, to: number, width: number, tracks: number[], signal?: AbortSignal) =>
@@ -266,9 +265,9 @@ export const api = {
   range: (run: string, from: number, to: number, rank: number | null, tracks: number[] | null, signal?: AbortSignal) =>
     getJson<RangeTotals>(
       `runs/${run}/timeline/range${queryText({ from: Math.floor(from), to: Math.ceil(to), rank, tracks: tracks?.join(',') })}`, signal),
-  slice: (run: string, slice: number) => getJson<SliceDetails>(`runs/${run}/slices/${slice}`),
-  sql: async (run: string, sql: string, limit = 1000) =>
-    (await fetchChecked(`runs/${run}/sql`, { method: 'POST', body: JSON.stringify({ sql, limit }) }))
+  slice: (run: string, slice: number, signal?: AbortSignal) => getJson<SliceDetails>(`runs/${run}/slices/${slice}`, signal),
+  sql: async (run: string, sql: string, limit = 1000, signal?: AbortSignal) =>
+    (await fetchChecked(`runs/${run}/sql`, { method: 'POST', body: JSON.stringify({ sql, limit }), signal }))
       .json() as Promise<SqlResult>,
   schema: (run: string) => getJson<{ tables: { name: string; columns: string[] }[] }>(`runs/${run}/schema`),
   // A rank's timeline; with `scope_levels` as a trace view whose scopes go down to that level.

@@ -34,3 +34,15 @@ export const router = createRouter({
     { path: '/:rest(.*)*', redirect: '/' },
   ],
 })
+
+// A page that is on its way: until it is there, the one before leaves the address alone, which would call it off.
+let coming: string | null = null
+const arrived = (path: string) => {
+  if (coming === path) coming = null
+}
+router.beforeEach((to, from) => {
+  coming = to.path === from.path ? null : to.fullPath
+})
+router.afterEach((to) => arrived(to.fullPath))
+router.onError((_, to) => arrived(to.fullPath))
+export const leaving = (): boolean => coming !== null

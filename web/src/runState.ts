@@ -3,7 +3,7 @@ import { computed, inject, type InjectionKey, type Ref } from 'vue'
 import { useRoute, useRouter } from 'vue-router'
 
 import type { Cell, RunInfo } from './api'
-import type { PageName } from './router'
+import { leaving, type PageName } from './router'
 
 export const runInfoKey: InjectionKey<Ref<RunInfo | null>> = Symbol('run')
 
@@ -37,8 +37,9 @@ export function useRun() {
       const value = route.query[name]
       return typeof value === 'string' ? value : ''
     })
-  // Adds to the address what the user chose; null removes it. Back returns.
+  // Adds to the address what the user chose; null removes it. Back returns, unless it replaces what was there.
   function choose(values: Record<string, string | number | null | undefined>, replace = false) {
+    if (replace && leaving()) return Promise.resolve()
     const query = { ...route.query }
     for (const [name, value] of Object.entries(values)) {
       if (value === null || value === undefined || value === '') delete query[name]

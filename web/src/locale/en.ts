@@ -44,7 +44,7 @@ export default {
   },
   table: {
     search: 'Search', searchHint: 'Search or /expression/', rows: '{n} rows', shown: '{shown} of {n} rows', columns: 'Columns', csv: 'CSV', noMatch: 'No row matches.',
-    exact: 'exact: {value}', expand: 'Show what it consists of',
+    cut: 'Only the first {shown} of {n} rows are loaded and counted here.', exact: 'exact: {value}', expand: 'Show what it consists of',
   },
   timeline: {
     search: 'Search names', hits: '{at} of {n}', noHits: 'no match', fit: 'Fit', slices: '{n} slices', selection: 'Selection', duration: 'Duration',
@@ -57,7 +57,7 @@ export default {
     downloadAll: 'All ranks (zip of Chrome JSON)', downloadWhole: 'Whole timeline (Chrome JSON)', downloadRank: 'Rank {n} (Chrome JSON)', downloadView: 'What is on screen (zip of Chrome JSON)',
     downloadLevels: 'Rank {rank} with {n} scope levels (trace view)', wholeRun: 'Whole run', minimapHint: 'Drag the window, or draw a new one; double click shows all',
     at: 'at {time}', stepWord: 'step', rankName: 'Rank {n}', rankWindow: 'Rank {n}, window {window}', lane: 'Lane', busy: 'Busy', byName: 'By name', byLane: 'By lane',
-    rangeSum: '{slices} slices, {names} names', rangeMore: 'The {n} with most time of {all} names.', rangeEmpty: 'Nothing on the shown lanes between these times.', zoomHere: 'Zoom to it',
+    rangeSum: '{slices} slices, {names} names', rangeMore: 'The {n} with most time of {all} names.', rangeEmpty: 'Nothing on these lanes between these times.', rangeAll: 'All {n} lanes, also closed ones.', rangeRank: 'All {n} lanes of rank {rank}, also closed ones.', rangeSome: 'The {n} lanes that the filter leaves, also closed ones.', rangeCut: 'Only {n} of the {all} lanes that the filter leaves: narrow it to count them all.', zoomHere: 'Zoom to it',
     self: 'Self time', delay: 'Launch delay', stack: 'Call stack', moreArrows: '{n} more', computedHint: 'This lane is computed from the recording; it has no events of its own.',
     noLane: 'No lane matches.', showAll: 'Show all', emptyWhy: 'the recording has no events with times. Record with activities (CPU, GPU or NPU) switched on.',
     hostDevice: 'Host',

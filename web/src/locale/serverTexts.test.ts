@@ -2,6 +2,7 @@ import { beforeAll, expect, test, vi } from 'vitest'
 
 import schema from '../../../docs/schema.md?raw'
 import rules from '../../../src/analyses/advice/rules.cc?raw'
+import processors from '../../../src/analyses/cpu/cpu.cc?raw'
 
 vi.stubGlobal('localStorage', { getItem: () => 'zh', setItem: () => undefined })
 const { columnTitle, fill, findingTexts, serverSentence } = await import('./serverTexts')
@@ -32,6 +33,12 @@ test('sentences, of a rank, of stages, several at once', () => {
   expect(serverSentence('MapOp_1: raise num_parallel_workers; if it runs Python code, make that cheaper')).toBe('MapOp_1：增大 num_parallel_workers；若运行 Python 代码，请使其更便宜')
   expect(serverSentence('no peak rate is known for "X9": give it to get utilisation and MFU')).toContain('"X9"')
   expect(serverSentence('something new')).toBe('something new')
+})
+
+test('every advice about processors is translated', () => {
+  const texts = [...processors.matchAll(/advice =\s+((?:"[^"]*"\s*)+);/g)].map((match) => [...(match[1] ?? '').matchAll(/"([^"]*)"/g)].map((part) => part[1]).join(''))
+  expect(texts.length).toBeGreaterThan(5)
+  for (const text of texts) expect(serverSentence(text), text).toMatch(/[\u4e00-\u9fff]/)
 })
 
 test('columns', () => {

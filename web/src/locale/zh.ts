@@ -44,7 +44,7 @@ export default {
   },
   table: {
     search: '搜索', searchHint: '搜索或 /正则/', rows: '{n} 行', shown: '{n} 行中的 {shown} 行', columns: '列', csv: 'CSV', noMatch: '没有匹配的行。',
-    exact: '精确值：{value}', expand: '展开',
+    cut: '共 {n} 行，这里只载入并统计了前 {shown} 行。', exact: '精确值：{value}', expand: '展开',
   },
   timeline: {
     search: '搜索名称', hits: '第 {at} 个，共 {n} 个', noHits: '无匹配', fit: '适应', slices: '{n} 个切片', selection: '选区', duration: '时长',
@@ -57,7 +57,7 @@ export default {
     downloadAll: '所有 rank（Chrome JSON 的 zip）', downloadWhole: '完整时间线（Chrome JSON）', downloadRank: 'Rank {n}（Chrome JSON）', downloadView: '屏幕上的部分（Chrome JSON 的 zip）',
     downloadLevels: 'Rank {rank}，含 {n} 层 Scope（trace view）', wholeRun: '整个运行', minimapHint: '拖动窗口或画出新的窗口；双击显示全部',
     at: '于 {time}', stepWord: '迭代', rankName: 'Rank {n}', rankWindow: 'Rank {n}，窗口 {window}', lane: '泳道', busy: '忙碌', byName: '按名称', byLane: '按泳道',
-    rangeSum: '{slices} 个切片，{names} 个名称', rangeMore: '{all} 个名称中耗时最多的 {n} 个。', rangeEmpty: '所示泳道在这段时间内没有内容。', zoomHere: '放大到此处',
+    rangeSum: '{slices} 个切片，{names} 个名称', rangeMore: '{all} 个名称中耗时最多的 {n} 个。', rangeEmpty: '这些泳道在这段时间内没有内容。', rangeAll: '全部 {n} 条泳道，含已收起的。', rangeRank: '卡 {rank} 的全部 {n} 条泳道，含已收起的。', rangeSome: '筛选后的 {n} 条泳道，含已收起的。', rangeCut: '筛选后有 {all} 条泳道，只统计了 {n} 条：请缩小筛选范围。', zoomHere: '放大到此处',
     self: '自身时间', delay: '下发延迟', stack: '调用栈', moreArrows: '另有 {n} 个', computedHint: '此泳道由记录计算得出，没有自己的事件。',
     noLane: '没有匹配的泳道。', showAll: '全部显示', emptyWhy: '记录中没有带时间的事件。请在记录时打开活动（CPU、GPU 或 NPU）。',
     hostDevice: '主机',

@@ -70,6 +70,7 @@ test('of many ranks the first is open', () => {
   const layout = makeLanes(tracks, [], options())
   expect(layout.lanes.filter((lane) => lane.kind === 'rank').map((lane) => lane.closed)).toEqual([false, true, true, true, true, true, true, true])
   expect(layout.lanes.find((lane) => lane.label === 'Rank 3')!.strip).toEqual([tracks[3]!.track])
+  expect([...layout.ofTrack.keys()].sort((x, y) => x - y)).toEqual(tracks.map((one) => one.track)) // closed ones too
   const computed = track('merged_computation', { rank: 3, position: 3 })
   expect(makeLanes([...tracks, computed], [], options()).lanes.find((lane) => lane.label === 'Rank 3')!.strip).toEqual([computed.track])
   expect(labels(tracks, [], { rank: 3 })).toEqual(['group:device 0', 'track:Stream #1'])

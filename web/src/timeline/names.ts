@@ -1,11 +1,14 @@
-// Texts of name ids, fetched in batches when they are first drawn. The oldest go when there are too many.
+// Texts of name ids, fetched in batches when they are first drawn. The oldest go when there are too many. A server
+// that does not answer is asked again after a while, not in every frame.
 const most = 50_000
 const batch = 400
+const pauseMs = 3000
 
 export class Names {
   private readonly known = new Map<number, string>()
   private readonly missing = new Set<number>()
   private fetching = false
+  private timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(
     private readonly fetchNames: (ids: number[]) => Promise<string[]>, private readonly changed: () => void,
@@ -19,7 +22,7 @@ export class Names {
     this.missing.add(id)
     if (!this.fetching) {
       this.fetching = true
-      setTimeout(() => void this.fetch(), 10)
+      this.timer = setTimeout(() => void this.fetch(), 10)
     }
     return ''
   }
@@ -39,8 +42,16 @@ export class Names {
     } catch (error) {
       this.missing.clear()
       this.failed(error as Error)
+      this.timer = setTimeout(() => this.goOn(), pauseMs)
+      return
     }
+    this.goOn()
+  }
+
+  private goOn(): void {
     this.fetching = false
     this.changed()
   }
+
+  stop(): void { clearTimeout(this.timer) }
 }

@@ -51,5 +51,6 @@ export class TimelineStore {
   stop(): void {
     this.slices.stop()
     this.curves.stop()
+    this.names.stop()
   }
 }

@@ -1,7 +1,8 @@
 // Slices whose names contain a text: how many, and one after the other, however many there are.
-import { computed, onUnmounted, ref, shallowRef, watch, type Ref } from 'vue'
+import { computed, onScopeDispose, ref, shallowRef, watch, type Ref } from 'vue'
 
 import { api, type SearchHit } from '../api'
+import { useNewest } from '../components/newest'
 
 const page = 2000
 
@@ -13,25 +14,26 @@ export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: str
   const before = ref(0) // hits before the first one that is here
   const at = ref(-1) // in hits
   const busy = ref(false)
-  let abort = new AbortController()
-  let timer = 0
-  let wanted = false // to be shown as soon as it is found
+  const newest = useNewest()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let searching = false // for a new text, whose first hit is not known yet
+  let wanted = false // that first hit is to be shown as soon as it is found
 
   async function load(query: { from?: number; to?: number; latest?: number }): Promise<boolean> {
-    abort.abort()
-    const mine = (abort = new AbortController())
+    const mine = newest.begin()
     busy.value = true
     try {
-      const reply = await api.search(run.value, { q: text.value.trim(), rank: rank.value, limit: page, ...query }, mine.signal)
+      const reply = await api.search(run.value, { q: text.value.trim(), rank: rank.value, limit: page, ...query }, mine)
+      if (mine.aborted) return false
       hits.value = reply.hits
       total.value = reply.total
       before.value = reply.before
       return reply.hits.length > 0
     } catch (error) {
-      if (!mine.signal.aborted) failed(error as Error)
+      if (!mine.aborted) failed(error as Error)
       return false
     } finally {
-      if (abort === mine) busy.value = false
+      if (!mine.aborted) busy.value = false
     }
   }
   function show(index: number) {
@@ -40,8 +42,8 @@ export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: str
     if (hit) shown(hit)
   }
   async function next() {
-    if (busy.value || timer) wanted = true
-    if (!hits.value.length || wanted) return
+    if (searching) wanted = true
+    if (searching || busy.value || !hits.value.length) return
     if (at.value + 1 < hits.value.length) return show(at.value + 1)
     // Behind the last one here: the next page, or the first again.
     const last = hits.value[hits.value.length - 1]
@@ -49,32 +51,30 @@ export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: str
     if (await load(more && last ? { from: last.start + 1 } : {})) show(0)
   }
   async function previous() {
-    if (!hits.value.length) return
+    if (searching || busy.value || !hits.value.length) return
     if (at.value > 0) return show(at.value - 1)
     const first = hits.value[0]
     if (await load(before.value > 0 && first ? { to: first.start, latest: 1 } : { latest: 1 })) show(hits.value.length - 1)
   }
   watch([text, rank], (_, before) => {
     clearTimeout(timer)
+    newest.stop()
+    busy.value = false
     wanted = go && before[0] === undefined
-    timer = window.setTimeout(async () => {
-      timer = 0
+    searching = text.value.trim() !== ''
+    const mine = (timer = setTimeout(async () => {
       at.value = -1
-      if (!text.value.trim()) {
-        abort.abort()
-        hits.value = []
-        total.value = 0
-        return
-      }
-      if ((await load({})) && wanted) show(0)
-      wanted = false
-    }, 250)
+      hits.value = []
+      total.value = 0
+      const found = searching && (await load({}))
+      if (mine !== timer) return // another text by now
+      searching = false
+      if (found && wanted) show(0)
+    }, 250))
   }, { immediate: true })
-  onUnmounted(() => {
-    clearTimeout(timer)
-    abort.abort()
-  })
-  const slices = computed(() => (hits.value.length ? new Set(hits.value.map((hit) => hit.slice)) : null))
+  onScopeDispose(() => clearTimeout(timer))
+  // What does not match is dimmed, which needs all that match.
+  const slices = computed(() => (hits.value.length && hits.value.length >= total.value ? new Set(hits.value.map((hit) => hit.slice)) : null))
   const times = computed(() => hits.value.map((hit) => hit.start + hit.dur / 2))
   const number = computed(() => (at.value < 0 ? 0 : before.value + at.value + 1))
   return { text, hits, slices, times, total, number, busy, next, previous }

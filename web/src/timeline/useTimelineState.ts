@@ -3,12 +3,15 @@
 import { computed, onUnmounted, reactive, ref, shallowRef, watch } from 'vue'
 import { useI18n } from 'vue-i18n'
 
-import { api, records, type RangeTotals, type SearchHit, type SliceDetails } from '../api'
+import { api, records, type SearchHit, type SliceDetails } from '../api'
+import { useNewest } from '../components/newest'
 import { useLoad } from '../components/useLoad'
+import { mostRows } from '../components/useTable'
 import { useRun } from '../runState'
 import type { SliceHit } from './hit'
 import { makeLanes, nextState, type Lane } from './lanes'
 import type { Chosen, StepMark } from './scene'
+import { useRange } from './useRange'
 import { useSearch } from './useSearch'
 import { useView } from './useView'
 import type { View } from './viewport'
@@ -28,19 +31,24 @@ const list = (text: unknown): string[] => (typeof text === 'string' && text ? te
 
 export function useTimelineState() {
   const { t } = useI18n()
-  const { run, info, rank, step, choose, route } = useRun()
+  const { run, info, rank, shownRank, step, choose, route } = useRun()
   const query = route.query
 
   const tracks = useLoad([run], () => api.tracks(run.value))
   const computed_ = useLoad([run], () => api.lanes(run.value))
   const series = useLoad([run], () => api.series(run.value))
-  const steps = useLoad([run], (signal) => api.analysis(run.value, 'steps', { limit: 20000 }, signal).catch(() => null))
+  const steps = useLoad([run, shownRank], (signal) => api.analysis(run.value, 'steps', { rank: shownRank.value, limit: mostRows }, signal))
   const length = computed(() => (info.value ? Number(BigInt(info.value.last_ns || 0) - BigInt(info.value.first_ns || 0)) || 1 : 1))
   const origin = computed(() => BigInt(tracks.data.value?.origin_ns ?? '0'))
   // What is worth looking at first: sources put marks long after the last work.
   const extent = computed<View>(() => ({ from: tracks.data.value?.from ?? 0, to: tracks.data.value?.to ?? length.value }))
   const problem = ref<Error | null>(null)
   const failed = (error: Error) => (problem.value = error)
+  watch([computed_.error, series.error, steps.error], (errors) => errors.forEach((error) => error && failed(error)))
+  function retry() {
+    problem.value = null
+    for (const one of [computed_, series, steps]) if (one.error.value) one.reload()
+  }
 
   const filter = ref(typeof query.lanes === 'string' ? query.lanes : '')
   const hide = reactive(new Set(list(query.hide)))
@@ -50,8 +58,6 @@ export function useTimelineState() {
   const pinned = reactive(new Set(list(query.pin)))
   const marks = ref<number[]>(numbers(query.marks).slice(0, 2))
   const [rangeFrom, rangeTo] = numbers(query.range)
-  const range = ref<View | null>(rangeFrom !== undefined && rangeTo !== undefined && rangeTo > rangeFrom ? { from: rangeFrom, to: rangeTo } : null)
-  const rangeTotals = shallowRef<RangeTotals | null>(null)
   const chosen = shallowRef<Chosen | null>(null)
   const details = shallowRef<SliceDetails | null>(null)
   const segment = shallowRef<ChosenSegment | null>(null)
@@ -64,20 +70,24 @@ export function useTimelineState() {
       section === 'other' && detail ? detail : section === 'device' && detail === '-1' ? t('timeline.hostDevice') : t(`timeline.sections.${section}`, { n: detail }),
     rankName: (number, window) => (window ? t('timeline.rankWindow', { n: number, window }) : t('timeline.rankName', { n: number })),
   }))
+  const selection = useRange(run, rank, layout, computed(() => filter.value.trim() !== '' || hide.size > 0),
+    rangeFrom !== undefined && rangeTo !== undefined && rangeTo > rangeFrom ? { from: rangeFrom, to: rangeTo } : null)
+  const { range } = selection
   const stepMarks = computed<StepMark[]>(() => {
     if (!steps.data.value) return []
-    const shown = rank.value ?? info.value?.ranks[0]?.rank ?? 0
-    return records(steps.data.value).filter((row) => Number(row.rank) === shown).map((row) => {
+    return records(steps.data.value).filter((row) => Number(row.rank) === shownRank.value).map((row) => {
       const start = Number(BigInt(String(row.start_ns)) - origin.value)
       return { step: Number(row.step), start, end: start + Number(row.dur_ns) }
     })
   })
 
   let timer = 0
+  let left = false // the page: its address is another one's now
   // The address follows a view that moves when it rests.
   const rememberSoon = () => remember(300)
   function remember(delay = 0) {
     clearTimeout(timer)
+    if (left) return
     timer = window.setTimeout(() => {
       const ids = (state: string) => [...states].filter(([, one]) => one === state).map(([id]) => encodeURIComponent(id)).join(',')
       void choose({
@@ -90,7 +100,9 @@ export function useTimelineState() {
   }
   const motion = useView(length, rememberSoon)
 
+  const newest = useNewest()
   async function select(slice: number | null, go = false) {
+    const mine = newest.begin()
     segment.value = null
     if (slice === null) {
       chosen.value = null
@@ -99,12 +111,14 @@ export function useTimelineState() {
     }
     if (details.value?.place.slice !== slice) details.value = null
     try {
-      const found = await api.slice(run.value, slice)
+      const found = await api.slice(run.value, slice, mine)
+      if (mine.aborted) return
       const { place } = found
       chosen.value = { slice, track: place.track, depth: place.depth, start: place.start, end: place.start + place.dur }
       details.value = found
       if (go) show(place)
     } catch (error) {
+      if (mine.aborted) return
       failed(error as Error)
     }
     remember()
@@ -123,29 +137,18 @@ export function useTimelineState() {
     if (!hit) return void select(null)
     chosen.value = { slice: hit.slice, track: hit.track, depth: hit.depth, start: hit.start, end: hit.end }
     if (hit.slice >= 0) return void select(hit.slice)
+    newest.stop()
     details.value = null
     segment.value = { name, lane: hit.lane.label, start: hit.start, end: hit.end, count: hit.count, colour: hit.colour }
   }
 
-  let rangeAbort = new AbortController()
-  async function loadRange() {
-    rangeAbort.abort()
-    if (!range.value) return
-    const mine = (rangeAbort = new AbortController())
-    rangeTotals.value = null
+  // A range that was drawn takes the place of what was chosen before.
+  function takeRange() {
+    void selection.load()
     void select(null)
-    const shown = layout.value.lanes.flatMap((lane) => (lane.track && lane.track.track < 2 ** 31 ? [lane.track.track] : []))
-    const some = filter.value.trim() !== '' || hide.size > 0
-    try {
-      rangeTotals.value = await api.range(run.value, range.value.from, range.value.to, rank.value, some ? shown.slice(0, 700) : null, mine.signal)
-    } catch (error) {
-      if (!mine.signal.aborted) failed(error as Error)
-    }
-    remember()
   }
   function clearRange() {
-    range.value = null
-    rangeTotals.value = null
+    selection.clear()
     remember()
   }
   function toggle(lane: Lane) {
@@ -173,7 +176,10 @@ export function useTimelineState() {
     if (found) motion.goTo(found.start - (found.end - found.start) * 0.05, found.end + (found.end - found.start) * 0.05)
   }
   watch(step, showStep)
-  onUnmounted(() => clearTimeout(timer))
+  onUnmounted(() => {
+    left = true
+    clearTimeout(timer)
+  })
 
   function begin() {
     const from = Number(query.from)
@@ -181,14 +187,14 @@ export function useTimelineState() {
     if (query.to !== undefined && to > from) motion.show(from, to)
     else motion.show(extent.value.from, extent.value.to)
     if (typeof query.slice === 'string') void select(Number(query.slice), query.to === undefined)
-    if (range.value) void loadRange()
+    if (range.value) void selection.load()
     if (step.value === null || query.to !== undefined || query.slice !== undefined || query.q) return
     if (stepMarks.value.length) showStep(step.value)
     else watch(stepMarks, () => showStep(step.value), { once: true })
   }
   return {
-    run, info, rank, step, tracks, lanes: computed_, series, length, extent, origin, problem, failed, filter, hide, levels, scopeLevels, states, pinned, marks, range,
-    rangeTotals, chosen, details, segment, layout, stepMarks, motion, search, scrollTo, select, show, pick, loadRange, clearRange, toggle, togglePin, mark,
+    run, info, rank, step, tracks, lanes: computed_, series, length, extent, problem, failed, retry, filter, hide, levels, scopeLevels, states, pinned, marks, range, selection,
+    chosen, details, segment, layout, stepMarks, motion, search, scrollTo, select, show, pick, takeRange, clearRange, toggle, togglePin, mark,
     remember, begin,
   }
 }

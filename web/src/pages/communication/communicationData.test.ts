@@ -17,6 +17,14 @@ const links = [
   { src_rank: 5, dst_rank: 0, link: 'HCCS', bytes: 50, time_ns: 50 },
 ]
 
+test('a pair with several transports is one row of all of them', () => {
+  const rows = [
+    { src_rank: 0, dst_rank: 1, link: 'HCCS', transport: 'SDMA', bytes: 100, time_ns: 10, packets: 1, slow: false },
+    { src_rank: 0, dst_rank: 1, link: 'HCCS', transport: 'RDMA', bytes: 50, time_ns: 20, packets: 2, slow: true },
+  ]
+  expect(matrixOf(rows, 'HCCS', 'bytes').cells[0]?.row).toMatchObject({ transport: 'SDMA + RDMA', bytes: 150, time_ns: 30, packets: 3, bandwidth: 5e9, slow: true })
+})
+
 test('a matrix has one cell for a pair', () => {
   expect(linkKinds(links)).toEqual(['HCCS', 'ON_CHIP'])
   const matrix = matrixOf(links, 'HCCS', 'bandwidth')

@@ -40,6 +40,18 @@ export interface Matrix {
   cells: { x: number; y: number; value: number; row: Row }[]
 }
 
+const sum = (rows: Row[], key: string) => rows.reduce((total, row) => total + Number(row[key] ?? 0), 0)
+
+// The transports of one pair as one row.
+function pairOf(rows: [Row, ...Row[]]): Row {
+  const [first] = rows
+  if (rows.length === 1) return first
+  const time_ns = sum(rows, 'time_ns')
+  const bytes = sum(rows, 'bytes')
+  const transport = [...new Set(rows.map((row) => String(row.transport)))].join(' + ')
+  return { ...first, transport, bytes, time_ns, packets: sum(rows, 'packets'), bandwidth: time_ns > 0 ? (bytes / time_ns) * 1e9 : null, slow: rows.some((row) => row.slow === true) }
+}
+
 // One kind of link between ranks; several transports of a pair are added, rates weighted by time.
 export function matrixOf(rows: Row[], link: string, measure: 'bandwidth' | 'bytes' | 'time_ns'): Matrix {
   const own = rows.filter((row) => String(row.link) === link)
@@ -52,11 +64,10 @@ export function matrixOf(rows: Row[], link: string, measure: 'bandwidth' | 'byte
     pairs.set(key, [...(pairs.get(key) ?? []), row])
   }
   const cells = [...pairs.values()].map((list) => {
-    const [first] = list as [Row]
-    const bytes = list.reduce((sum, row) => sum + Number(row.bytes ?? 0), 0)
-    const time = list.reduce((sum, row) => sum + Number(row.time_ns ?? 0), 0)
-    const value = measure === 'bytes' ? bytes : measure === 'time_ns' ? time : time > 0 ? (bytes / time) * 1e9 : Number(first.bandwidth ?? 0)
-    return { x: targets.indexOf(Number(first.dst_rank)), y: sources.indexOf(Number(first.src_rank)), value, row: first }
+    const row = pairOf(list as [Row, ...Row[]])
+    const time = Number(row.time_ns ?? 0)
+    const value = measure !== 'bandwidth' ? Number(row[measure] ?? 0) : time > 0 ? (Number(row.bytes ?? 0) / time) * 1e9 : Number(row.bandwidth ?? 0)
+    return { x: targets.indexOf(Number(row.dst_rank)), y: sources.indexOf(Number(row.src_rank)), value, row }
   })
   return { sources, targets, cells }
 }
