@@ -3,7 +3,7 @@
 // realloc of a large block is a page-table move (mremap) on Linux, so a vector of hundreds of
 // megabytes grows without the 2x peak and without the second first-touch that std::vector pays.
 // First touch of memory is what bounds a large import, see docs/performance.md. Allocation failure
-// aborts: there is no state to recover into.
+// throws std::bad_alloc and leaves the vector as it was.
 #ifndef STEPSCOPE_BASE_POD_VECTOR_H_
 #define STEPSCOPE_BASE_POD_VECTOR_H_
 
@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -90,7 +91,7 @@ class PodVector {
     } else {
       bytes = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
       moved = is_mapped() ? remap(bytes) : map(bytes);
-      if (moved == MAP_FAILED) std::abort();
+      if (moved == MAP_FAILED) throw std::bad_alloc();
       // Large pages halve the cost of first touch; they are not used where they would waste much.
       if (bytes >= kLargePagesFromBytes) ::madvise(moved, bytes, MADV_HUGEPAGE);
       if (!is_mapped() && data_ != nullptr) {
@@ -99,7 +100,7 @@ class PodVector {
       }
       mapped_bytes_ = bytes;
     }
-    if (moved == nullptr) std::abort();
+    if (moved == nullptr) throw std::bad_alloc();
     data_ = static_cast<T*>(moved);
     capacity_ = bytes / sizeof(T);
   }

@@ -3,6 +3,9 @@
 #include <pthread.h>
 
 #include <cstdlib>
+#include <exception>
+#include <memory>
+#include <thread>
 #include <utility>
 
 #include "stepscope/record.h"
@@ -12,6 +15,10 @@ namespace {
 
 // A reading of the clocks that is older says too little about them now: calendars are slewed.
 constexpr int64_t kLatestPreparationNs = 10'000'000'000;
+
+// For another thread that starts or stops: a device may hang.
+constexpr std::chrono::seconds kPatienceAtStart(5);
+constexpr std::chrono::seconds kPatienceAtStop(30);
 
 pthread_key_t thread_end_key;
 
@@ -32,14 +39,30 @@ Process::Process() {
   ::pthread_atfork([] { instance().before_fork(); }, [] { instance().after_fork(false); },
                    [] { instance().after_fork(true); });
   // A program that ends without stop() still gets a finished file.
-  std::atexit([] { instance().stop(); });
+  std::atexit([] {
+    try {
+      instance().stop();
+    } catch (const std::exception&) {  // NOLINT: there is nobody left to tell
+    }
+  });
+}
+
+std::unique_lock<std::mutex> Process::wait_for_others(std::chrono::milliseconds most) {
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  for (auto waited = most - most; !lock && waited < most; ++waited) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    lock.try_lock();
+  }
+  return lock;
 }
 
 Status Process::start(RecorderOptions options, std::vector<std::unique_ptr<Source>> sources) {
-  const std::lock_guard lock(mutex_);
-  if (recorder_ != nullptr) {
+  const auto lock = wait_for_others(kPatienceAtStart);
+  if (!lock || recorder_ != nullptr) {
     return Error{ErrorCode::kUnsupported, "cannot start recording", options.folder,
-                 "this process is recording already", "stop the other recording first"};
+                 lock ? "this process is recording already"
+                      : "another thread is starting or stopping a recording and does not get done",
+                 "stop the other recording first"};
   }
   if (prepared_ && monotonic_ns() - prepared_->monotonic_ns < kLatestPreparationNs)
     options.earlier_clock = prepared_;
@@ -55,36 +78,40 @@ Status Process::start(RecorderOptions options, std::vector<std::unique_ptr<Sourc
 }
 
 void Process::prepare(const RecorderOptions& options) {
-  const std::lock_guard lock(mutex_);
-  if (recorder_ != nullptr) return;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock || recorder_ != nullptr) return;
   Recorder::prepare(options, rings_);
   prepared_ = sample_clocks();
 }
 
 void Process::unprepare() {
-  const std::lock_guard lock(mutex_);
-  if (recorder_ != nullptr || !prepared_) return;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock || recorder_ != nullptr || !prepared_) return;
   rings_.give_memory_back();
   prepared_.reset();
 }
 
 std::optional<RecordingStatistics> Process::stop() {
-  const std::lock_guard lock(mutex_);
-  if (recorder_ == nullptr) return std::nullopt;
+  const auto lock = wait_for_others(kPatienceAtStop);
+  if (!lock || recorder_ == nullptr) return std::nullopt;
   __atomic_store_n(&stepscope_recording, 0, __ATOMIC_RELEASE);
   RecordingStatistics statistics = recorder_->stop();
-  const std::lock_guard moment(recorder_mutex_);
-  recorder_.reset();
+  std::shared_ptr<Recorder> ended;  // goes without the other lock: sources may take their time
+  {
+    const std::lock_guard moment(recorder_mutex_);
+    ended = std::move(recorder_);
+  }
   return statistics;
 }
 
 bool Process::recording() {
-  const std::lock_guard lock(mutex_);
+  const auto lock = wait_for_others(kPatienceAtStart);
+  const std::lock_guard moment(recorder_mutex_);
   return recorder_ != nullptr;
 }
 
 std::string Process::outer_folder() {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard moment(recorder_mutex_);
   if (recorder_ == nullptr || !recorder_->options().from_environment) return {};
   return recorder_->options().folder;
 }
@@ -92,7 +119,7 @@ std::string Process::outer_folder() {
 bool Process::flush_within(std::chrono::nanoseconds most) {
   std::shared_ptr<Recorder> recorder;
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard moment(recorder_mutex_);
     recorder = recorder_;
   }
   return recorder != nullptr && recorder->flush_within(most);
@@ -120,14 +147,13 @@ bool Process::trigger(TriggerCause cause) {
 }
 
 Status Process::add_source(std::unique_ptr<Source> source) {
-  const std::lock_guard lock(mutex_);
-  if (recorder_ != nullptr) return recorder_->add_source(std::move(source));
+  const auto lock = wait_for_others(kPatienceAtStart);
+  if (lock && recorder_ != nullptr) return recorder_->add_source(std::move(source));
   return Error{ErrorCode::kUnsupported, "cannot record the GPU", "", "nothing is being recorded",
                "start a recording first"};
 }
 
 void Process::before_fork() {
-  mutex_.lock();
   recorder_mutex_.lock();
   rings_.mutex().lock();
   workers_.mutex().lock();  // before the names: whoever drains workers asks for names
@@ -143,6 +169,9 @@ void Process::after_fork(bool in_child) {
     // rather than destroyed: it would wait for that thread.
     stepscope_recording = 0;
     stepscope_thread = {};
+    // Whoever held it is not here.
+    std::construct_at(&mutex_);
+    prepared_.reset();
     ::pthread_setspecific(thread_end_key, nullptr);
     if (recorder_ != nullptr) {
       recorder_->abandon();
@@ -160,7 +189,6 @@ void Process::after_fork(bool in_child) {
   workers_.mutex().unlock();
   rings_.mutex().unlock();
   recorder_mutex_.unlock();
-  mutex_.unlock();
 }
 
 }  // namespace stepscope
@@ -186,7 +214,7 @@ int stepscope_make_room(void) {
   stepscope_ring& ring = *thread.ring;
   const uint64_t capacity = thread.mask + 1;
   const uint64_t tail = __atomic_load_n(&ring.tail, __ATOMIC_ACQUIRE);
-  if (thread.head - tail > capacity / 2) stepscope::Process::instance().bell().ring();
+  if (thread.head - tail > capacity / 2) stepscope::Process::instance().bell().ring_for_room();
   if (thread.head + STEPSCOPE_MOST_SLOTS > tail + capacity) {
     __atomic_store_n(&ring.not_recorded, ring.not_recorded + 1, __ATOMIC_RELAXED);
     return 0;

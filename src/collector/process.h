@@ -34,11 +34,11 @@ class Process {
   // Nothing when nothing was recording.
   std::optional<RecordingStatistics> stop();
   bool recording();
+  // These do not wait for a start or stop in progress.
   // The folder of a recording that the environment started; empty when there is none.
   std::string outer_folder();
   // False when nothing records or the writer needs longer.
   bool flush_within(std::chrono::nanoseconds most);
-  // These do not wait for a start or stop in progress.
   void add_note(std::string_view name, std::string_view json);
   std::vector<std::string> problems();
   // What a watch has captured; "[]" without one.
@@ -58,6 +58,8 @@ class Process {
 
  private:
   Process();
+  // Waits for another thread's start or stop, but not for ever: a device or a disk may hang.
+  std::unique_lock<std::mutex> wait_for_others(std::chrono::milliseconds most);
   void before_fork();
   void after_fork(bool in_child);
 
@@ -69,7 +71,8 @@ class Process {
   WorkerRings workers_;
   WriterBell bell_;
   std::optional<ClockSample> prepared_;
-  // Held while a recording starts or stops, which can take seconds where a device is slow.
+  // Held while a recording starts or stops, which can take seconds where a device is slow. Not
+  // while the process is copied: fork() must not wait for that.
   std::mutex mutex_;
   // Held for moments, after mutex_ where both are needed: whether recorder_ is there.
   std::mutex recorder_mutex_;

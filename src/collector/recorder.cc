@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include "base/json_text.h"
@@ -99,16 +100,7 @@ Recorder::Recorder(RecorderOptions options, const ClockSample& beginning,
   const SignalsBlocked for_new_threads;
   if (output_) chunk_.add_note("recording", beginning_json());
   for (const auto& [name, json] : options_.notes) lasting_.add_note(name, json);
-  for (auto& source : sources_) {
-    const Status started = source->start();
-    if (started.ok()) continue;
-    lasting_.add_note(
-        "source_left_out",
-        JsonObject().add("source", source->name()).add("why", started.error().message()).text());
-    problems_.push_back(std::string(source->name()) + ": " + started.error().message());
-    source.reset();
-  }
-  std::erase(sources_, nullptr);
+  start_sources();
   // Two readings in the first chunk, far enough apart to tell how fast the ticks go: a program that
   // is killed at once leaves a file with times all the same.
   const ClockSample first = options_.earlier_clock.value_or(beginning_);
@@ -118,8 +110,15 @@ Recorder::Recorder(RecorderOptions options, const ClockSample& beginning,
     std::this_thread::sleep_for(std::chrono::nanoseconds(kClockApartNs - apart_ns));
   add_clock(sample_clocks());
   flush();
+  bell_.set_makes_room(true);
   if (watch_) listen_for_signals(watch_->options().signals, bell_);
-  writer_ = std::thread([this] { run(); });
+  try {
+    writer_ = std::thread([this] { run(); });
+  } catch (...) {  // the system has no thread left; the caller tells
+    if (watch_) stop_listening_for_signals();
+    stop_sources();
+    throw;
+  }
 }
 
 Recorder::~Recorder() {
@@ -153,19 +152,6 @@ std::vector<std::string> Recorder::problems() {
   return problems_;
 }
 
-Status Recorder::add_source(std::unique_ptr<Source> source) {
-  if (auto started = source->start(); !started) return started;
-  const std::lock_guard lock(sources_mutex_);
-  new_sources_.push_back(std::move(source));
-  return {};
-}
-
-void Recorder::adopt_new_sources() {
-  const std::lock_guard lock(sources_mutex_);
-  for (auto& source : new_sources_) sources_.push_back(std::move(source));
-  new_sources_.clear();
-}
-
 bool Recorder::trigger(TriggerCause cause) {
   if (!watch_) return false;
   watch_->trigger(std::move(cause));
@@ -194,67 +180,94 @@ void Recorder::answer_flushes(uint64_t asked) {
   flush_answered_.notify_all();
 }
 
+template <typename Work>
+bool Recorder::or_give_up(const Work& work) {
+  try {
+    work();
+    return true;
+  } catch (const std::exception& failure) {
+    give_up(failure.what());
+    return false;
+  }
+}
+
+void Recorder::give_up(const char* why) {
+  chunk_.discard();
+  events_not_written_ += std::exchange(events_in_chunk_, 0);
+  if (!statistics_.stopped_by.empty()) return;
+  try {
+    statistics_.stopped_by = std::string("recording stopped: ") + why + "; the program goes on";
+  } catch (const std::exception&) {
+    statistics_.stopped_by = "no memory";  // needs none
+  }
+}
+
 void Recorder::run() {
   ::pthread_setname_np(::pthread_self(), "stepscope");
   if (watch_) answer_signals_here();
   // One after the other: a thread that needs one meanwhile waits for one at most.
-  for (size_t ready = 1; ready <= kReadyRings; ++ready) rings_.prepare(ready);
+  or_give_up([&] {
+    for (size_t ready = 1; ready <= kReadyRings; ++ready) rings_.prepare(ready);
+  });
   int64_t flushed_ns = monotonic_ns();
   while (!stopping_.load(std::memory_order_acquire)) {
     if (!sources_wait()) bell_.wait_ns(kDrainEveryNs);
-    const uint64_t asked = flushes_asked();  // before the rings are read
-    adopt_new_sources();
-    drain();
-    const int64_t now_ns = monotonic_ns();
-    if (watch_) look_for_triggers(now_ns);
-    if (chunk_.bytes() < kFlushAtBytes && now_ns - flushed_ns < kFlushEveryNs && !sources_wait() &&
-        asked == flushes_done_)
-      continue;
-    collect();
-    flush();
-    if (!sources_wait()) answer_flushes(asked);
-    flushed_ns = now_ns;
-    rings_.release_ended();
-    rings_.prepare(1);
+    or_give_up([&] { go_on(flushed_ns); });
+    bell_.set_makes_room(statistics_.stopped_by.empty());
   }
   statistics_.writer_cpu_seconds = static_cast<double>(thread_cpu_ns()) * 1e-9;
 }
 
+void Recorder::go_on(int64_t& flushed_ns) {
+  const uint64_t asked = flushes_asked();  // before the rings are read
+  adopt_new_sources();
+  drain();
+  const int64_t now_ns = monotonic_ns();
+  if (watch_) look_for_triggers(now_ns);
+  if (chunk_.bytes() < kFlushAtBytes && now_ns - flushed_ns < kFlushEveryNs && !sources_wait() &&
+      asked == flushes_done_)
+    return;
+  flushed_ns = now_ns;
+  collect();
+  flush();
+  if (!sources_wait()) answer_flushes(asked);
+  rings_.release_ended();
+  rings_.prepare(1);
+}
+
 RecordingStatistics Recorder::stop() {
-  {
-    // The writer goes on meanwhile: it may have to make room for what the sources still bring.
-    std::vector<Source*> sources;
-    {
-      const std::lock_guard lock(sources_mutex_);
-      for (const auto& source : sources_) sources.push_back(source.get());
-      for (const auto& source : new_sources_) sources.push_back(source.get());
-    }
-    for (Source* const source : sources) source->stop();
-  }
+  // The writer goes on meanwhile: it may have to make room for what the sources still bring.
+  stop_sources();
   if (watch_) stop_listening_for_signals();  // one that has come is still answered below
   stopping_.store(true, std::memory_order_release);
   bell_.ring();
   writer_.join();
-  adopt_new_sources();
-  drain();
-  if (watch_) {
-    look_for_triggers(monotonic_ns());  // what was told or came at the last moment
-    if (output_) end_capture();
-    statistics_.captures_json = watch_->captures_json();
-    statistics_.problems = problems();
-  } else {
-    finish_file();
-  }
+  or_give_up([&] {
+    adopt_new_sources();
+    drain();
+  });
+  or_give_up([&] {
+    if (watch_) {
+      look_for_triggers(monotonic_ns());  // what was told or came at the last moment
+      if (output_) end_capture();
+      statistics_.captures_json = watch_->captures_json();
+      statistics_.problems = problems();
+    } else {
+      finish_file();
+    }
+  });
   rings_.give_memory_back();
   answer_flushes(flushes_asked());
-  return statistics_;
+  return std::move(statistics_);
 }
 
 void Recorder::finish_file() {
-  do {
-    collect();
-    flush();
-  } while (sources_wait());
+  or_give_up([&] {
+    do {
+      collect();
+      flush();
+    } while (sources_wait());
+  });
   statistics_.not_recorded = count_not_recorded();
   statistics_.threads = static_cast<int64_t>(threads_.size());
   statistics_.seconds = static_cast<double>(monotonic_ns() - file_began_ns_) * 1e-9;
@@ -293,25 +306,6 @@ void Recorder::drain_ring(ThreadRing& ring) {
   }
 }
 
-void Recorder::collect() {
-  if (!statistics_.stopped_by.empty()) return;
-  SourceOutput output{chunk_, names_, lasting_};
-  for (const auto& source : sources_) source->collect(output);
-  events_in_chunk_ += output.events;
-  source_losses_ += output.not_recorded;
-  if (!output.problems.empty()) {
-    const std::lock_guard lock(notes_mutex_);
-    for (std::string& problem : output.problems) problems_.push_back(std::move(problem));
-  }
-  add_clock(sample_clocks());
-}
-
-bool Recorder::sources_wait() const {
-  if (!statistics_.stopped_by.empty()) return false;
-  return std::any_of(sources_.begin(), sources_.end(),
-                     [](const auto& source) { return source->waiting(); });
-}
-
 void Recorder::add_clock(const ClockSample& sample) {
   chunk_.table(kClocksTable, 0)
       .add({static_cast<int64_t>(sample.ticks), sample.monotonic_ns, sample.realtime_ns});
@@ -333,8 +327,12 @@ void Recorder::flush(bool last) {
 }
 
 void Recorder::append(std::span<const std::byte> chunk, int64_t events, bool last) {
-  if (!statistics_.stopped_by.empty() && !last) return;
-  const Status written = output_->append(chunk, last);
+  if (!statistics_.stopped_by.empty() && !last) {
+    events_not_written_ += events;
+    return;
+  }
+  Status written = output_->append(chunk, last);
+  if (chunk.empty() && events > 0) written = Error{ErrorCode::kLimit, "no memory", "", "", ""};
   if (written.ok()) {
     ++chunks_;
     statistics_.events += events;

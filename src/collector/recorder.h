@@ -47,11 +47,18 @@ class WriterBell {
   void ring() {
     if (!rung_.exchange(true, std::memory_order_relaxed)) ::sem_post(&semaphore_);
   }
+  // By threads whose rings fill up: at every record once they are full, so not while nobody would
+  // make room.
+  void ring_for_room() {
+    if (makes_room_.load(std::memory_order_relaxed)) ring();
+  }
+  void set_makes_room(bool makes_room) { makes_room_.store(makes_room, std::memory_order_relaxed); }
   void wait_ns(int64_t most_ns);
 
  private:
   sem_t semaphore_{};
   std::atomic<bool> rung_ = false;
+  std::atomic<bool> makes_room_ = true;
 };
 
 struct RecorderOptions {
@@ -125,11 +132,14 @@ class Recorder {
            NameTable& names, RingRegistry& rings, WriterBell& bell,
            std::vector<std::unique_ptr<Source>> sources);
   void run();
+  void go_on(int64_t& flushed_ns);
+  // Runs `work`. An exception of it (there is no memory) ends the recording, as a full disk does,
+  // and not the program. False then.
+  template <typename Work>
+  bool or_give_up(const Work& work);
+  void give_up(const char* why);
   void drain();
   void drain_ring(ThreadRing& ring);
-  void collect();
-  bool sources_wait() const;
-  void adopt_new_sources();
   void flush(bool last = false);
   void append(std::span<const std::byte> chunk, int64_t events, bool last = false);
   void finish_file();
@@ -139,6 +149,16 @@ class Recorder {
   std::string beginning_json() const;
   int64_t lost_so_far();
   int64_t count_not_recorded();
+
+  // recorder_sources.cc
+  void start_sources();
+  void stop_sources();
+  void adopt_new_sources();
+  void collect();
+  // Behind a limit: what the sources bring is counted, not kept.
+  void throw_away();
+  void take_over(SourceOutput& output);
+  bool sources_wait() const;
 
   // recorder_captures.cc: with a watch.
   void keep_chunk();

@@ -122,18 +122,80 @@ TEST(Dying, AnEarlierHandlerIsCalledAndDecides) {
   expect_last_step(folder.path("runs"), SIGTERM);
 }
 
-TEST(Dying, AnIgnoredSignalStaysIgnored) {
+TEST(Dying, AnIgnoredSignalStaysIgnoredAlsoByProgramsThatAreStarted) {
   const testing::TemporaryFolder folder;
   const int status = train_in_child(
       folder.path("runs"), kSignals, [] { ::signal(SIGTERM, SIG_IGN); },
       [] {
         ::kill(::getpid(), SIGTERM);
+        struct sigaction now{};
+        ::sigaction(SIGTERM, nullptr, &now);
         stepscope_stop();
-        ::_exit(7);
+        ::_exit(now.sa_handler == SIG_IGN ? 7 : 8);
       });
   ASSERT_TRUE(WIFEXITED(status)) << status;
   EXPECT_EQ(WEXITSTATUS(status), 7);
-  EXPECT_EQ(runs_in(folder.path("runs")).size(), 1u);
+  EXPECT_TRUE(runs_in(folder.path("runs")).empty());
+}
+
+// What a terminal, a timer or a limit sends comes from the kernel, and not again by itself.
+TEST(Dying, BySignalsOfTheKernel) {
+  const testing::TemporaryFolder folder;
+  const int status =
+      train_in_child(folder.path("runs"), 1u << SIGALRM, [] {}, [] { ::ualarm(1000, 0); });
+  ASSERT_TRUE(WIFSIGNALED(status)) << status;
+  EXPECT_EQ(WTERMSIG(status), SIGALRM);
+  expect_last_step(folder.path("runs"), SIGALRM);
+}
+
+TEST(Dying, AHandlerForOneTimeIsCalledOnce) {
+  const testing::TemporaryFolder folder;
+  const int status = train_in_child(
+      folder.path("runs"), kSignals,
+      [] {
+        struct sigaction once{};
+        once.sa_handler = [](int) {};
+        once.sa_flags = SA_RESETHAND;
+        ::sigaction(SIGTERM, &once, nullptr);
+      },
+      [] {
+        ::raise(SIGTERM);
+        ::raise(SIGTERM);
+      });
+  ASSERT_TRUE(WIFSIGNALED(status)) << status;
+  EXPECT_EQ(WTERMSIG(status), SIGTERM);
+}
+
+struct sigaction under_it;
+int calls_above = 0;
+
+// As Python's faulthandler does, which may be switched on between two watches.
+void above_ours(int number, siginfo_t* info, void* context) {
+  if (++calls_above > 1) ::_exit(50);  // ours and this one would call each other without end
+  if ((under_it.sa_flags & SA_SIGINFO) != 0) under_it.sa_sigaction(number, info, context);
+}
+
+TEST(Dying, AHandlerThatCameAboveOursAndCallsItIsCalledOnce) {
+  const testing::TemporaryFolder folder;
+  const std::string output = folder.path("runs");
+  const int status = train_in_child(
+      output, kSignals, [] {},
+      [&] {
+        struct sigaction above{};
+        above.sa_sigaction = above_ours;
+        above.sa_flags = SA_SIGINFO;
+        ::sigaction(SIGTERM, &above, &under_it);
+        stepscope_stop();
+        auto chosen = watch_rules();
+        chosen.signals = kSignals;
+        if (stepscope_watch(output.c_str(), &chosen, nullptr) != 0) ::_exit(100);
+        stepscope_step(100);
+        sleep_ms(2);
+        ::kill(::getpid(), SIGTERM);
+      });
+  ASSERT_TRUE(WIFSIGNALED(status)) << WEXITSTATUS(status);
+  EXPECT_EQ(WTERMSIG(status), SIGTERM);
+  expect_last_step(output, SIGTERM);
 }
 
 TEST(Dying, AForkedChildHasNoWriterAndDoesNotWaitForOne) {

@@ -74,6 +74,13 @@ RawTableBuilder& ChunkBuilder::table(const RawTableLayout& layout, int64_t key) 
   return *tables_.emplace_back(std::make_unique<RawTableBuilder>(layout, key));
 }
 
+void ChunkBuilder::discard() {
+  strings_.clear();
+  string_count_ = 0;
+  notes_.clear();
+  tables_.clear();
+}
+
 bool ChunkBuilder::empty() const {
   if (string_count_ > 0 || !notes_.empty()) return false;
   for (const auto& table : tables_) {
@@ -135,6 +142,7 @@ void ChunkBuilder::compose() {
 }
 
 std::span<const std::byte> ChunkBuilder::compress(uint64_t number) {
+  if (compressor_ == nullptr) return {};
   RawChunkHeader header;
   packed_.resize_uninitialised(sizeof header + ZSTD_compressBound(plain_.size()));
   const size_t bytes =

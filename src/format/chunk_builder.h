@@ -62,6 +62,9 @@ class ChunkBuilder {
   // The table to add rows to; stays valid until pack().
   RawTableBuilder& table(const RawTableLayout& layout, int64_t key);
 
+  // Everything so far is dropped, also what an exception left half done.
+  void discard();
+
   bool empty() const;
   // About how large the chunk is so far, unpacked.
   size_t bytes() const;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <exception>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -70,18 +71,24 @@ struct NvmlSampler::Shared {
     return true;
   }
 
+  void sample_until_stopped() {
+    if (!wait_for_driver() || library.init() != 0) return;
+    const auto devices = library.devices(all_devices ? nullptr : visible.c_str());
+    auto next = std::chrono::steady_clock::now();
+    while (!devices.empty()) {
+      sample(devices);
+      next = std::max(next + interval, std::chrono::steady_clock::now());
+      std::unique_lock lock(mutex);
+      if (changed.wait_until(lock, next, [this] { return stopping; })) break;
+    }
+    library.shutdown();
+  }
+
   void run() {
     ::pthread_setname_np(::pthread_self(), "stepscope-nvml");
-    if (wait_for_driver() && library.init() == 0) {
-      const auto devices = library.devices(all_devices ? nullptr : visible.c_str());
-      auto next = std::chrono::steady_clock::now();
-      while (!devices.empty()) {
-        sample(devices);
-        next = std::max(next + interval, std::chrono::steady_clock::now());
-        std::unique_lock lock(mutex);
-        if (changed.wait_until(lock, next, [this] { return stopping; })) break;
-      }
-      library.shutdown();
+    try {
+      sample_until_stopped();
+    } catch (const std::exception&) {  // NOLINT: without memory there are no samples
     }
     const std::lock_guard lock(mutex);
     ended = true;
@@ -102,6 +109,7 @@ void NvmlSampler::start(int64_t interval_ms) {
 }
 
 void NvmlSampler::stop(int64_t most_ms) {
+  has_stopped_ = true;
   if (shared_ == nullptr) return;
   std::unique_lock lock(shared_->mutex);
   shared_->stopping = true;

@@ -28,13 +28,16 @@ class NvmlSampler {
   void start(int64_t interval_ms);
   // Waits for the thread, at most so long.
   void stop(int64_t most_ms = 2000);
-  ~NvmlSampler() { stop(); }
+  ~NvmlSampler() {
+    if (!has_stopped_) stop();  // a GPU that hangs is waited for once
+  }
 
   // What came together since the last call.
   std::vector<SystemValue> take();
 
  private:
   struct Shared;
+  bool has_stopped_ = false;
   std::shared_ptr<Shared> shared_;  // with the thread; null: there is none
 };
 

@@ -5,6 +5,8 @@
 
 #include <bit>
 #include <chrono>
+#include <exception>
+#include <utility>
 
 #include "collector/clock.h"
 #include "stepscope/record.h"
@@ -37,14 +39,14 @@ Status SystemSource::start() {
 void SystemSource::stop() {
   {
     const std::lock_guard lock(mutex_);
-    stopping_ = true;
+    if (std::exchange(stopping_, true)) return;
   }
   wake_.notify_all();
   if (thread_.joinable()) thread_.join();
   gpus_.stop();
 }
 
-void SystemSource::run() {
+void SystemSource::run() try {
   ::pthread_setname_np(::pthread_self(), "stepscope-sys");
   auto next = std::chrono::steady_clock::now();
   while (true) {
@@ -55,7 +57,10 @@ void SystemSource::run() {
     std::unique_lock lock(mutex_);
     if (wake_.wait_until(lock, next, [this] { return stopping_; })) break;
   }
-  sample();  // how it was at the end
+  sample();                        // how it was at the end
+} catch (const std::exception&) {  // there is no memory
+  const std::lock_guard lock(mutex_);
+  has_given_up_ = true;
 }
 
 void SystemSource::sample() {
@@ -146,6 +151,8 @@ void SystemSource::collect(SourceOutput& output) {
   {
     const std::lock_guard lock(mutex_);
     values.swap(values_);
+    if (std::exchange(has_given_up_, false))
+      output.report(name(), "there was no memory: there are no further samples");
   }
   for (SystemValue& value : gpus_.take()) values.push_back(std::move(value));
   for (const SystemValue& value : values) {

@@ -68,6 +68,7 @@ class SystemSource final : public Source {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
+  bool has_given_up_ = false;
   std::vector<SystemValue> values_;
   // The sampling thread's own.
   std::unordered_map<std::string, Rate> rates_;

@@ -1,0 +1,194 @@
+// What goes wrong around a recording: sources that throw or hang, limits, forks meanwhile.
+#include "collector/recorder.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <new>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "collector/process.h"
+#include "collector/recording_test.h"
+#include "stepscope/record.h"
+#include "tests/support/temporary_folder.h"
+
+namespace stepscope {
+namespace {
+
+using testing::read_back;
+using testing::ReadBack;
+
+// Does what a test wants where a source is called.
+struct TestSource final : Source {
+  std::function<Status()> on_start = [] { return Status(); };
+  std::function<void(SourceOutput&)> on_collect = [](SourceOutput&) {};
+  std::function<void()> on_stop = [] {};
+
+  std::string_view name() const override { return "test"; }
+  Status start() override { return on_start(); }
+  void collect(SourceOutput& output) override { on_collect(output); }
+  void stop() override { on_stop(); }
+};
+
+class RecorderWith : public ::testing::Test {
+ protected:
+  // One recording with `source`; `work` is the program meanwhile.
+  ReadBack record(std::unique_ptr<TestSource> source, const std::function<void()>& work,
+                  RecorderOptions options = {}) {
+    options.folder = folder_.path();
+    std::vector<std::unique_ptr<Source>> sources;
+    sources.push_back(std::move(source));
+    const Status started = Process::instance().start(std::move(options), std::move(sources));
+    EXPECT_TRUE(started.ok());
+    work();
+    statistics_ = Process::instance().stop().value_or(RecordingStatistics());
+    return read_back(folder_.path("stepscope.raw"));
+  }
+
+  testing::TemporaryFolder folder_;
+  RecordingStatistics statistics_;
+};
+
+void record_range() { STEPSCOPE_SCOPE("work"); }
+
+TEST_F(RecorderWith, ASourceThatThrowsAtItsStartIsLeftOut) {
+  auto source = std::make_unique<TestSource>();
+  source->on_start = []() -> Status { throw std::bad_alloc(); };
+  const ReadBack run = record(std::move(source), record_range);
+  EXPECT_TRUE(run.ended);
+  EXPECT_EQ(run.ranges.size(), 1u);
+  EXPECT_TRUE(run.notes.contains("source_left_out"));
+}
+
+TEST_F(RecorderWith, ASourceThatThrowsAtItsEndIsReported) {
+  auto source = std::make_unique<TestSource>();
+  source->on_stop = [] { throw std::bad_alloc(); };
+  const ReadBack run = record(std::move(source), record_range);
+  EXPECT_TRUE(run.ended);
+  EXPECT_EQ(run.ranges.size(), 1u);
+  ASSERT_EQ(statistics_.problems.size(), 1u);
+  EXPECT_NE(statistics_.problems[0].find("test: std::bad_alloc"), std::string::npos);
+}
+
+TEST_F(RecorderWith, WithoutMemoryTheRecordingEndsAndTheProgramGoesOn) {
+  auto source = std::make_unique<TestSource>();
+  std::atomic<bool> fails = false;
+  source->on_collect = [&](SourceOutput& output) {
+    output.chunk.add_note("half", "1");
+    if (fails.exchange(true)) throw std::bad_alloc();
+  };
+  const ReadBack run = record(std::move(source), [] {
+    record_range();
+    EXPECT_TRUE(Process::instance().flush_within(std::chrono::seconds(10)));
+    record_range();
+    EXPECT_FALSE(Process::instance().flush_within(std::chrono::milliseconds(100)));
+  });
+  EXPECT_TRUE(run.ended);
+  EXPECT_EQ(run.ranges.size(), 1u);
+  EXPECT_EQ(run.statistic("not_recorded"), 1);
+  EXPECT_NE(statistics_.stopped_by.find("std::bad_alloc"), std::string::npos);
+  const testing::TemporaryFolder next;
+  EXPECT_EQ(stepscope_start(next.path().c_str(), nullptr), 0) << stepscope_last_error();
+  stepscope_stop();
+}
+
+// Fills a disk budget of 1 MiB with what does not compress.
+void reach_the_budget() {
+  uint64_t noise = 1;
+  for (int i = 0; i < 400'000; ++i) {
+    noise = noise * 6364136223846793005u + 1442695040888963407u;
+    stepscope_put(stepscope_ticks(), noise >> 40, STEPSCOPE_USER | STEPSCOPE_VALUES, 0, noise,
+                  noise * 31);
+    if (i % 10'000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+TEST_F(RecorderWith, BehindALimitTheEventsOfSourcesAreCounted) {
+  auto source = std::make_unique<TestSource>();
+  std::atomic<int64_t> ready = 10;
+  source->on_collect = [&](SourceOutput& output) { output.events += ready.exchange(0); };
+  RecorderOptions options;
+  options.max_disk_bytes = 1 << 20;
+  record(
+      std::move(source),
+      [&] {
+        reach_the_budget();
+        ready += 1000;
+      },
+      options);
+  EXPECT_NE(statistics_.stopped_by.find("disk budget"), std::string::npos);
+  EXPECT_EQ(statistics_.events + statistics_.not_recorded, 400'000 + 10 + 1000);
+}
+
+// A full ring is asked for room at every record.
+TEST_F(RecorderWith, BehindALimitTheWriterIsNotWokenByEveryRecord) {
+  RecorderOptions options;
+  options.max_disk_bytes = 1 << 20;
+  options.ring_bytes = 64 << 10;
+  int64_t switches = 0;
+  record(
+      std::make_unique<TestSource>(),
+      [&] {
+        reach_the_budget();
+        rusage before{};
+        rusage after{};
+        ::getrusage(RUSAGE_SELF, &before);
+        const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+        while (std::chrono::steady_clock::now() < until) record_range();
+        ::getrusage(RUSAGE_SELF, &after);
+        switches = after.ru_nvcsw - before.ru_nvcsw;
+      },
+      options);
+  EXPECT_NE(statistics_.stopped_by.find("disk budget"), std::string::npos);
+  EXPECT_LT(switches, 200) << "it looks around ten times by itself";
+}
+
+TEST_F(RecorderWith, NothingWaitsForAStopThatHangs) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer ends children of a program with threads that start threads";
+#endif
+  std::atomic<bool> is_stopping = false;
+  std::atomic<bool> goes_on = false;
+  auto source = std::make_unique<TestSource>();
+  source->on_stop = [&] {
+    is_stopping = true;
+    while (!goes_on) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  std::vector<std::unique_ptr<Source>> sources;
+  sources.push_back(std::move(source));
+  RecorderOptions options;
+  options.folder = folder_.path();
+  ASSERT_TRUE(Process::instance().start(std::move(options), std::move(sources)).ok());
+  std::thread stopping([] { stepscope_stop(); });
+  while (!is_stopping) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+
+  const testing::TemporaryFolder childs;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (stepscope_start(childs.path().c_str(), nullptr) != 0) ::_exit(2);
+    record_range();
+    stepscope_stop();
+    ::_exit(read_back(childs.path("stepscope.raw")).ranges.size() == 1 ? 0 : 3);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_STREQ(stepscope_outer_folder(), "");
+  stepscope_metadata("said meanwhile", "1");
+  EXPECT_EQ(stepscope_start(childs.path().c_str(), nullptr), -1);
+  EXPECT_NE(std::string(stepscope_last_error()).find("does not get done"), std::string::npos);
+  goes_on = true;
+  stopping.join();
+  EXPECT_TRUE(read_back(folder_.path("stepscope.raw")).ended);
+}
+
+}  // namespace
+}  // namespace stepscope
