@@ -134,7 +134,7 @@ Result<AskedCapture> ask(const WatchedPlaces& places, const CaptureWish& wish,
     if (const auto other = pending(edit->asked(), *all); other && !wish.replace && !again)
       return Error{ErrorCode::kChanged, "nothing was asked for", place_names(places),
                    "what was asked for before is not recorded yet: " + steps_text(*other),
-                   "wait for them, or take their place with --replace"};
+                   "wait for them, or replace them (--replace)"};
   }
   AskedCapture asked{unique_id(), {}, std::move(*matched)};
   if (wish.steps) {

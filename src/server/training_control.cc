@@ -23,7 +23,6 @@ void follow(TrainingControl::Request& request, const WatchingRanks& all) {
     if (now.updated < part.rank.updated) continue;  // read before what is known already
     const std::string state = capture_state(now, request.id);
     if (state == "not seen yet" && was_taken(part.state)) {
-      part.rank.error = "it has taken another request since; seen last: " + part.state;
       part.state = "superseded";
       continue;
     }
