@@ -29,10 +29,13 @@ ALLOWED: dict[str, set[str]] = {
     "deliverables": READERS | {"analyses"},
     # The one door through which other languages reach the readers.
     "api": READERS | {"importers", "analyses", "query", "deliverables"},
-    # It imports the runs it finds.
-    "server": READERS | {"importers", "analyses", "query", "deliverables"},
+    # Asks running trainings for recordings.
+    "control": {"base"},
+    # It imports the runs it finds, and asks for new ones.
+    "server": READERS | {"importers", "analyses", "query", "deliverables", "control"},
     "cli": READERS
-    | {"format", "collector", "importers", "analyses", "query", "deliverables", "api", "server"},
+    | {"format", "collector", "importers", "analyses", "query", "deliverables", "api"}
+    | {"control", "server"},
 }
 PYTHON_ALLOWED = {"base", "collector", "api"}
 # Tests across folders and benchmarks see everything; they are only checked for full paths.

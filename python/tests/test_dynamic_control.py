@@ -8,11 +8,15 @@ import pathlib
 import shutil
 import socket
 import subprocess
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Callable
 
 import pytest
 from rank_job import Job, until
+from stepscope.profiler.dynamic import control as control_module
+from stepscope.profiler.dynamic.control import Control
 
 Made = Callable[..., Job]
 
@@ -44,6 +48,93 @@ def machine(tmp_path: pathlib.Path, cli: pathlib.Path) -> Iterator[Made]:
 def listens(port: int) -> bool:
     with socket.socket() as one:
         return one.connect_ex(("127.0.0.1", port)) == 0
+
+
+def status_of(port: int, path: str = "/ranks", **headers: str) -> int:
+    caller = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    caller.request("GET", path, headers=headers)
+    status = caller.getresponse().status
+    caller.close()
+    return status
+
+
+@contextmanager
+def slow_caller(port: int) -> Iterator[threading.Thread]:
+    """Says a byte now and then, and never what it wants; alive until it is hung up on."""
+    over = threading.Event()
+    with socket.create_connection(("127.0.0.1", port)) as caller:
+        caller.sendall(b"GET /ranks HTTP/1.0\r\nX: ")
+
+        def drip() -> None:
+            try:
+                while not over.wait(0.1):
+                    caller.sendall(b"x")
+            except OSError:
+                pass
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        try:
+            yield thread
+        finally:
+            over.set()
+            thread.join()
+
+
+def test_a_slow_caller_does_not_hold_up_the_end(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(control_module, "_PATIENCE", 3600.0)
+    port = free_port()
+    control = Control(f"127.0.0.1:{port}", tmp_path / "profiler_config.json")
+    with slow_caller(port) as caller:
+        control.close()
+        assert not listens(port)
+        until(lambda: not caller.is_alive(), "it is hung up on")
+    again = Control(f"127.0.0.1:{port}", tmp_path / "profiler_config.json")
+    assert status_of(port) == 200
+    again.close()
+
+
+def test_a_slow_caller_keeps_others_waiting_for_a_while_only(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(control_module, "_PATIENCE", 1.0)
+    port = free_port()
+    control = Control(f"127.0.0.1:{port}", tmp_path / "profiler_config.json")
+    with slow_caller(port):
+        assert status_of(port) == 200
+    control.close()
+
+
+def test_without_a_token_it_answers_to_the_names_of_the_loopback_address_only(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = free_port()
+    file = tmp_path / "profiler_config.json"
+    control = Control(f"127.0.0.1:{port}", file)
+    for host in (
+        "localhost",
+        f"LOCALHOST:{port}",
+        f"127.0.0.1:{port}",
+        f"[::1]:{port}",
+        "127.1.2.3",
+    ):
+        assert status_of(port, Host=host) == 200, host
+    for host in (
+        f"evil.example:{port}",
+        "127.evil.example",
+        "localhost.evil.example",
+        "",
+        "10.0.0.1",
+    ):
+        assert status_of(port, Host=host) == 403, host
+    control.close()
+    monkeypatch.setenv("STEPSCOPE_CONTROL_TOKEN", "secret")
+    control = Control(f"127.0.0.1:{port}", file)
+    assert status_of(port, Host="a.name.of.a.tunnel", Authorization="Bearer secret") == 200
+    assert status_of(port, Host="localhost") == 401
+    control.close()
 
 
 def test_two_machines_record_the_same_steps(machine: Made) -> None:

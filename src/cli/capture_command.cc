@@ -1,12 +1,8 @@
 // stepscope capture: asks the ranks of a running training to record some steps, and tells what each
 // of them makes of it.
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <memory>
-#include <thread>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,38 +10,21 @@
 #include "cli/command.h"
 #include "cli/selection.h"
 #include "cli/terminal.h"
-#include "cli/watched_place.h"
+#include "control/capture.h"
 
 namespace stepscope {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using Ranks = std::vector<WatchingRank>;
-
-constexpr auto kLook = std::chrono::milliseconds(100);
-constexpr double kAnswerSeconds = 3;  // for ranks that see changes at once
-constexpr int kAttempts = 3;          // with --next, when ranks were faster than they had said
-
 struct Options {
   std::string target;
   std::string steps;
-  int64_t next = 0;
-  int level = -1;
   std::string ranks;
   std::string authority;
-  bool with_stack = false;
-  bool analyse = false;
-  bool wait = false;
-  bool replace = false;
+  CaptureWish wish;
+  Following following;
   bool status = false;
   bool json = false;
-  double timeout_seconds = 0;
 };
-
-std::string steps_text(const StepWindow& steps) {
-  return steps.first == steps.last ? fmt::format("step {}", steps.first)
-                                   : fmt::format("steps {} to {}", steps.first, steps.last);
-}
 
 Result<StepWindow> parse_steps(const std::string& text) {
   auto numbers = parse_numbers(text);
@@ -58,100 +37,12 @@ Result<StepWindow> parse_steps(const std::string& text) {
   return steps;
 }
 
-std::string names(const WatchedPlaces& places) {
-  std::string out;
-  for (const auto& place : places) out += (out.empty() ? "" : ", ") + place->name();
-  return out;
-}
-
-Result<Ranks> all_ranks(const WatchedPlaces& places) {
-  Ranks all;
-  for (const auto& place : places) {
-    auto ranks = place->ranks();
-    if (!ranks) return std::move(ranks.error());
-    std::ranges::move(*ranks, std::back_inserter(all));
-  }
-  sort_ranks(all);
-  return all;
-}
-
-// Why no rank can be asked.
-Error none_matched(const WatchedPlaces& places, const Ranks& all, const std::string& chosen) {
-  Error none{ErrorCode::kNotFound, "0 ranks matched", names(places), "", ""};
-  if (all.empty()) {
-    none.why = "no rank watches this folder";
-    none.remedy =
-        "the training makes a stepscope.DynamicProfilerMonitor with this folder as cfg_path; a "
-        "relative one counts from where the training was started";
-    return none;
-  }
-  Ranks alive;
-  std::ranges::copy_if(all, std::back_inserter(alive), &WatchingRank::alive);
-  if (alive.empty()) {
-    const auto last = std::ranges::min_element(all, {}, &WatchingRank::age_seconds);
-    none.why = fmt::format(
-        "{} rank{} watched it and {} gone; the last, rank {} on {} (process {}), "
-        "told of itself {:.0f} s ago, after step {}",
-        all.size(), all.size() == 1 ? "" : "s", all.size() == 1 ? "is" : "all are", last->rank,
-        last->host, last->process, last->age_seconds, last->step);
-    none.remedy = "start the training again";
-    return none;
-  }
-  none.why = fmt::format("{} ranks watch it, from {} to {}, but not {}", alive.size(),
-                         alive.front().rank, alive.back().rank, chosen);
-  none.remedy = "choose others with --ranks, or leave it out";
-  return none;
-}
-
-// Those that are alive and chosen.
-Result<Ranks> matched_ranks(const WatchedPlaces& places, const std::vector<int64_t>& chosen,
-                            const std::string& chosen_text) {
-  auto all = all_ranks(places);
-  if (!all) return std::move(all.error());
-  Ranks matched;
-  std::ranges::copy_if(*all, std::back_inserter(matched), [&](const WatchingRank& rank) {
-    return rank.alive && (chosen.empty() || std::ranges::binary_search(chosen, rank.rank));
-  });
-  if (matched.empty()) return none_matched(places, *all, chosen_text);
-  return matched;
-}
-
-// Steps that somebody else has asked for and not got yet, on whichever ranks.
-std::optional<StepWindow> pending(const std::optional<StepWindow>& asked, const Ranks& all) {
-  for (const WatchingRank& rank : all) {
-    if (!rank.alive) continue;
-    if (rank.is_busy() && rank.window) return rank.window;
-    const bool has_done = rank.is_done() && rank.window == asked;
-    if (asked && !has_done && rank.step < asked->first) return asked;
-  }
-  return std::nullopt;
-}
-
-std::string unique_id() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return fmt::format("capture-{}-{}", ::getpid(),
-                     std::chrono::duration_cast<std::chrono::microseconds>(now).count());
-}
-
-// One rank, as this request sees it.
-std::string outcome(const WatchingRank& rank, const std::string& id) {
-  if (!rank.alive) return rank.request == id && rank.state == "finished" ? "finished" : "gone";
-  if (rank.request == id && rank.state != "watching")
-    return rank.state == "recording" ? "started" : rank.state;
-  return rank.taken == id ? "matched" : "not seen yet";
-}
-
-bool is_final(const std::string& outcome) {
-  return outcome != "matched" && outcome != "not seen yet" && outcome != "armed" &&
-         outcome != "started";
-}
-
-std::string ranks_text(const Ranks& ranks, const std::string& id) {
+std::string ranks_text(const WatchingRanks& ranks, const std::string& id) {
   std::string out = fmt::format("{:>5} {:<16} {:>8} {:<13} {:>8}  {}\n", "rank", "host", "process",
                                 "state", "step", "output");
   for (const WatchingRank& rank : ranks) {
     const std::string state =
-        !id.empty() ? outcome(rank, id) : (rank.alive ? rank.state : std::string("gone"));
+        !id.empty() ? capture_state(rank, id) : (rank.alive ? rank.state : std::string("gone"));
     out += fmt::format("{:>5} {:<16} {:>8} {:<13} {:>8}  {}\n", rank.rank, rank.host, rank.process,
                        state, rank.step, rank.output.empty() ? "-" : rank.output);
     if (!rank.error.empty()) out += fmt::format("{:>5} {}\n", "", rank.error);
@@ -159,127 +50,59 @@ std::string ranks_text(const Ranks& ranks, const std::string& id) {
   return out;
 }
 
-std::string summary_text(const StepWindow& steps, const Ranks& ranks, const std::string& id) {
+std::string summary_text(const StepWindow& steps, const WatchingRanks& ranks,
+                         const std::string& id) {
   std::map<std::string, int> counts;
-  for (const WatchingRank& rank : ranks) ++counts[outcome(rank, id)];
+  for (const WatchingRank& rank : ranks) ++counts[capture_state(rank, id)];
   std::string out = fmt::format("{}: {} matched", steps_text(steps), ranks.size());
   for (const auto& [state, count] : counts)
     if (state != "matched") out += fmt::format(", {} {}", count, state);
   return out + "\n";
 }
 
-nlohmann::ordered_json ranks_json(const Ranks& ranks, const std::string& id) {
+nlohmann::ordered_json ranks_json(const WatchingRanks& ranks, const std::string& id) {
   auto out = nlohmann::ordered_json::array();
   for (const WatchingRank& rank : ranks) {
-    out.push_back({{"rank", rank.rank},
-                   {"host", rank.host},
-                   {"process", rank.process},
-                   {"state", id.empty() ? (rank.alive ? rank.state : "gone") : outcome(rank, id)},
-                   {"step", rank.step},
-                   {"steps_per_second", rank.steps_per_second},
-                   {"output", rank.output},
-                   {"error", rank.error}});
+    out.push_back(
+        {{"rank", rank.rank},
+         {"host", rank.host},
+         {"process", rank.process},
+         {"state", id.empty() ? (rank.alive ? rank.state : "gone") : capture_state(rank, id)},
+         {"step", rank.step},
+         {"steps_per_second", rank.steps_per_second},
+         {"output", rank.output},
+         {"error", rank.error}});
   }
   return out;
 }
 
 Status print(const Options& options, const WatchedPlaces& places, const StepWindow& steps,
-             const Ranks& ranks, const std::string& id) {
+             const WatchingRanks& ranks, const std::string& id) {
   if (options.json) {
-    nlohmann::ordered_json out{{"place", names(places)}, {"request", id}};
+    nlohmann::ordered_json out{{"place", place_names(places)}, {"request", id}};
     if (!id.empty()) out["steps"] = {steps.first, steps.last};
     out["ranks"] = ranks_json(ranks, id);
     return write_out(out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
                      "\n");
   }
-  return write_out((id.empty() ? names(places) + "\n" : summary_text(steps, ranks, id)) +
+  return write_out((id.empty() ? place_names(places) + "\n" : summary_text(steps, ranks, id)) +
                    ranks_text(ranks, id));
 }
 
-// The ranks that were asked, as they are now.
-Result<Ranks> look_again(const WatchedPlaces& places, const Ranks& asked) {
-  auto all = all_ranks(places);
-  if (!all) return std::move(all.error());
-  Ranks now;
-  for (const WatchingRank& rank : asked) {
-    const auto same = std::ranges::find_if(*all, [&](const WatchingRank& other) {
-      return other.rank == rank.rank && other.host == rank.host && other.process == rank.process;
-    });
-    now.push_back(same != all->end() ? *same : rank);
-    if (same == all->end()) now.back().alive = false;
-  }
-  return now;
+// --steps and --ranks.
+Status read_choices(Options& options) {
+  auto ranks = parse_numbers(options.ranks);
+  if (!ranks) return usage_error("--ranks must be like 0,4-7, not " + options.ranks);
+  options.wish.ranks = std::move(*ranks);
+  if (options.steps.empty()) return {};
+  auto steps = parse_steps(options.steps);
+  if (!steps) return std::move(steps.error());
+  options.wish.steps = *steps;
+  return {};
 }
 
-// Waits until the ranks have armed, or, with --wait, until they are done.
-Result<Ranks> follow(const Options& options, const WatchedPlaces& places, Ranks ranks,
-                     const std::string& id, const Progress& progress) {
-  double patience = kAnswerSeconds;
-  for (const WatchingRank& rank : ranks) patience = std::max(patience, rank.poll_seconds + 2);
-  if (options.wait) patience = options.timeout_seconds;  // 0: as long as it takes
-  const auto start = Clock::now();
-  while (!progress.cancelled()) {
-    auto now = look_again(places, ranks);
-    if (!now) return std::move(now.error());
-    ranks = std::move(*now);
-    const bool done = std::ranges::all_of(ranks, [&](const WatchingRank& rank) {
-      const std::string state = outcome(rank, id);
-      return is_final(state) || (!options.wait && (state == "armed" || state == "started"));
-    });
-    const std::chrono::duration<double> waited = Clock::now() - start;
-    if (done || (patience > 0 && waited.count() > patience)) break;
-    std::this_thread::sleep_for(kLook);
-  }
-  return ranks;
-}
-
-struct Asked {
-  StepWindow steps;
-  std::string id;
-  Ranks ranks;
-};
-
-Result<Asked> ask(const Options& options, const WatchedPlaces& places, bool again) {
-  auto chosen = parse_numbers(options.ranks);
-  if (!chosen) return usage_error("--ranks must be like 0,4-7, not " + options.ranks);
-  std::ranges::sort(*chosen);
-  // Before the edits, whose lock needs the folder that ranks make.
-  auto matched = matched_ranks(places, *chosen, options.ranks);
-  if (!matched) return std::move(matched.error());
-  std::vector<std::unique_ptr<ConfigEdit>> edits;
-  for (const auto& place : places) {
-    auto edit = place->edit();
-    if (!edit) return std::move(edit.error());
-    edits.push_back(std::move(*edit));
-  }
-  matched = matched_ranks(places, *chosen, options.ranks);
-  if (!matched) return std::move(matched.error());
-  auto all = all_ranks(places);
-  if (!all) return std::move(all.error());
-  for (const auto& edit : edits) {
-    if (const auto other = pending(edit->asked(), *all); other && !options.replace && !again)
-      return Error{ErrorCode::kLimit, "nothing was asked for", names(places),
-                   "what was asked for before is not recorded yet: " + steps_text(*other),
-                   "wait for them, or take their place with --replace"};
-  }
-  Asked asked{{}, unique_id(), std::move(*matched)};
-  if (options.steps.empty()) {
-    const int64_t first = reachable_step(asked.ranks);
-    asked.steps = {first, first + std::max<int64_t>(options.next, 1) - 1};
-  } else {
-    auto steps = parse_steps(options.steps);
-    if (!steps) return std::move(steps.error());
-    asked.steps = *steps;
-  }
-  const CaptureRequest request{asked.id,           asked.steps,     options.level,
-                               options.with_stack, options.analyse, std::move(*chosen)};
-  for (const auto& edit : edits) {
-    if (Status written = edit->write(request); !written) return std::move(written.error());
-  }
-  return asked;
-}
-
-Status capture(const Options& options, Program& program) {
+Status run_capture(Options& options, Program& program) {
+  if (Status status = read_choices(options); !status) return status;
   auto places = find_watched_places(options.target, options.authority);
   if (!places) return std::move(places.error());
   if (options.status) {
@@ -287,27 +110,23 @@ Status capture(const Options& options, Program& program) {
     if (!ranks) return std::move(ranks.error());
     return print(options, *places, {}, *ranks, "");
   }
-  for (int attempt = 1;; ++attempt) {
-    auto asked = ask(options, *places, attempt > 1);
-    if (!asked) return std::move(asked.error());
-    if (!options.json)
-      fmt::print(stderr, "stepscope: {}{} of {} rank{}, {}\n",
-                 attempt > 1 ? "these were over before the ranks saw it; now " : "",
-                 steps_text(asked->steps), asked->ranks.size(), asked->ranks.size() == 1 ? "" : "s",
-                 names(*places));
-    auto ranks = follow(options, *places, asked->ranks, asked->id, program.progress);
-    if (!ranks) return std::move(ranks.error());
-    const auto is = [&](const char* state) {
-      return [&, state](const WatchingRank& rank) { return outcome(rank, asked->id) == state; };
-    };
-    // All were faster than they had said: later steps may be asked for, as nothing is recorded yet.
-    if (options.steps.empty() && attempt < kAttempts && std::ranges::all_of(*ranks, is("missed")))
-      continue;
-    if (std::ranges::any_of(*ranks, is("missed")) || std::ranges::any_of(*ranks, is("gone")) ||
-        (options.wait && !std::ranges::all_of(*ranks, is("finished"))))
+  Following following = options.following;
+  following.cancelled = [&] { return program.progress.cancelled(); };
+  following.on_asked = [&](const AskedCapture& asked, int attempt) {
+    if (options.json) return;
+    fmt::print(stderr, "stepscope: {}{} of {} rank{}, {}\n",
+               attempt > 1 ? "these were over before the ranks saw it; now " : "",
+               steps_text(asked.steps), asked.ranks.size(), asked.ranks.size() == 1 ? "" : "s",
+               place_names(*places));
+  };
+  const auto asked = capture(*places, options.wish, following);
+  if (!asked) return asked.error();
+  for (const WatchingRank& rank : asked->ranks) {
+    const std::string state = capture_state(rank, asked->id);
+    if (state == "missed" || state == "gone" || (following.to_the_end && state != "finished"))
       program.exit_code = kExitFailure;
-    return print(options, *places, asked->steps, *ranks, asked->id);
   }
+  return print(options, *places, asked->steps, asked->ranks, asked->id);
 }
 
 }  // namespace
@@ -323,27 +142,27 @@ void add_capture_command(Program& program) {
       ->required();
   auto* const steps = command->add_option("--steps", options->steps, "which, like 10-12");
   command
-      ->add_option("--next", options->next,
+      ->add_option("--next", options->wish.next,
                    "this many, from a step on that all ranks can reach; default: 3")
-      ->check(CLI::Range(int64_t{1}, int64_t{1000000}))
+      ->check(CLI::Range(int64_t{1}, kMostNextSteps))
       ->excludes(steps);
-  command->add_option("--level", options->level, "what of the device: 0, 1 or 2")
+  command->add_option("--level", options->wish.level, "what of the device: 0, 1 or 2")
       ->check(CLI::Range(0, 2));
-  command->add_flag("--with-stack", options->with_stack, "and Python's call stacks");
+  command->add_flag("--with-stack", options->wish.with_stack, "and Python's call stacks");
   command->add_option("--ranks", options->ranks, "which ranks, like 0,4-7; default: all");
-  command->add_flag("--analyse", options->analyse,
+  command->add_flag("--analyse", options->wish.analyse,
                     "the ranks also write ASCEND_PROFILER_OUTPUT, while they train on");
-  command->add_flag("--wait", options->wait, "until all of them are done");
-  command->add_option("--timeout", options->timeout_seconds, "with --wait: at most, in seconds");
-  command->add_flag("--replace", options->replace,
+  command->add_flag("--wait", options->following.to_the_end, "until all of them are done");
+  command->add_option("--timeout", options->following.timeout_seconds,
+                      "with --wait: at most, in seconds");
+  command->add_flag("--replace", options->wish.replace,
                     "also when steps that were asked for before are not recorded yet");
   command->add_flag("--status", options->status, "only tell how the ranks are");
   command->add_option("--ca", options->authority,
                       "certificate, PEM, that those of control sockets are checked with");
   command->add_flag("--json", options->json, "for programs");
   command->callback([&program, options] {
-    if (options->next == 0) options->next = 3;
-    program.work = [&program, options] { return capture(*options, program); };
+    program.work = [&program, options] { return run_capture(*options, program); };
   });
 }
 

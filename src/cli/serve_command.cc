@@ -204,6 +204,10 @@ void add_server_options(CLI::App& command, Options& options) {
       .add_option("--max-upload-mb", options.max_upload_mb,
                   "largest file that the page may add to the folder (0: none)")
       ->capture_default_str();
+  command.add_option("--control", server.control,
+                     "a training that the page may ask for recordings: as for `stepscope capture`");
+  command.add_option("--control-ca", server.control_authority,
+                     "certificate, PEM, that those of control sockets are checked with");
   command.add_option("--token", server.token, "instead of a random one");
   command.add_flag("--no-token", options.no_token,
                    "let every user of this machine in (loopback only)");

@@ -23,6 +23,9 @@ void add_curve_routes(httplib::Server& http, const std::string& prefix, RunCatal
 void add_search_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
 void add_slice_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
 void add_query_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
+class TrainingControl;
+void add_control_routes(httplib::Server& http, const std::string& prefix, TrainingControl& control,
+                        const RunCatalog& catalog);
 struct UploadOptions {
   std::string base;
   bool base_is_run = false;  // what is added to it would become a part of that run

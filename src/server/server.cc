@@ -14,6 +14,7 @@
 #include "server/routes.h"
 #include "server/run_catalog.h"
 #include "server/run_tags.h"
+#include "server/training_control.h"
 
 namespace stepscope {
 
@@ -26,7 +27,8 @@ struct Server::State {
       : options(std::move(given)),
         access(std::move(token), hosts(options), options.path_prefix),
         catalog({options.base, options.base_is_run, 0, options.look_every_seconds}),
-        tags(options.workspace) {}
+        tags(options.workspace),
+        control(options.control, options.control_authority) {}
 
   static std::vector<std::string> hosts(const ServerOptions& options) {
     std::vector<std::string> names = options.allowed_hosts;
@@ -38,6 +40,7 @@ struct Server::State {
   Access access;
   RunCatalog catalog;
   RunTags tags;
+  TrainingControl control;
   std::unique_ptr<httplib::Server> http;
   int port = 0;
   std::atomic<bool> running = false;
@@ -163,6 +166,7 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options) {
       });
   const std::string api = options.path_prefix + "/api/v1";
   add_run_routes(http, api, state->catalog, state->tags);
+  add_control_routes(http, api, state->control, state->catalog);
   add_upload_routes(http, api, state->catalog,
                     {options.base, options.base_is_run, options.largest_upload});
   add_analysis_routes(http, api, state->catalog);
@@ -218,6 +222,7 @@ void Server::stop() {
   // A server that is just about to listen would not hear of it.
   while (state_->running && !state_->http->is_running())
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  state_->control.stop();
   state_->http->stop();
   state_->catalog.stop();
 }

@@ -23,7 +23,9 @@ struct ServerOptions {
   bool want_token = true;
   std::string token;  // "": a random one
   std::vector<std::string> allowed_hosts;
-  std::string certificate;  // both or neither: TLS
+  std::string control;            // a training that may be asked for recordings; "": none
+  std::string control_authority;  // see find_watched_places
+  std::string certificate;        // both or neither: TLS
   std::string private_key;
   unsigned threads = 512;           // connections at a time
   double look_every_seconds = 3;    // for new and changed runs

@@ -198,6 +198,47 @@ export interface SqlResult {
   ms: number
 }
 
+// A rank of a training that runs; of a request: as that sees it.
+export interface ControlRank {
+  rank: number
+  host: string
+  process: number
+  state: string
+  steps: [number, number] | null
+  step: number
+  steps_per_second: number
+  output: string
+  error: string
+  run: string // its id, once the recording is in the list
+  run_state: RunEntry['state'] | ''
+}
+
+export interface ControlRequest {
+  id: string
+  steps: [number, number]
+  level: number
+  with_stack: boolean
+  asked_ns: string
+  over: boolean
+  ranks: ControlRank[]
+}
+
+export interface ControlState {
+  target: string
+  places: { name: string; error: string }[]
+  ranks: ControlRank[]
+  requests: ControlRequest[] // the latest first
+}
+
+export interface CaptureWish {
+  next?: number
+  steps?: [number, number]
+  level?: number
+  with_stack?: boolean
+  ranks?: number[]
+  replace?: boolean
+}
+
 function queryText(values: object): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(values)) {
@@ -238,6 +279,12 @@ export const api = {
   setTags: async (run: string, tags: string[]) => {
     await (await fetchChecked(`runs/${run}/tags`, { method: 'PUT', body: JSON.stringify({ tags }) })).text()
   },
+  // The training that may be asked for recordings; '' where the server has none.
+  controlTarget: () => getJson<{ target: string }>('control').then((reply) => reply.target),
+  controlState: () => getJson<ControlState>('control/ranks'),
+  capture: async (wish: CaptureWish) =>
+    (await fetchChecked('control/capture', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(wish) }))
+      .json() as Promise<ControlRequest>,
   run: (run: string) => getJson<RunInfo>(`runs/${run}`),
   analysis: (run: string, table: string, query: TableQuery = {}, signal?: AbortSignal) =>
     getJson<ResultTable>(`runs/${run}/analyses/${table}${queryText(query)}`, signal),

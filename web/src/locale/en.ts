@@ -22,6 +22,22 @@ export default {
     add: 'Add a trace', addHint: 'Choose a trace file, or drop one anywhere on this page', drop: 'Drop to add the file to this folder',
     tags: 'Tags', tagAdd: 'Add a tag', tagRemove: 'Remove tag {tag}', tagSearch: 'Runs tagged {tag}',
   },
+  capture: {
+    button: 'Capture', buttonDoc: 'Record some steps of the training that runs', title: 'Capture steps of a running training', targetDoc: 'The training that the server was started with (--control)',
+    none: 'no rank watches this place now. The training makes a stepscope.DynamicProfilerMonitor with this folder as cfg_path.',
+    atOneStep: 'One rank trains, at step {step}. | {n} ranks train, at step {step}.', atSteps: '{n} ranks train, at steps {from} to {to}.', now: 'Ranks now',
+    which: 'Which', whichDoc: 'The next steps that all ranks can reach, or steps by number; 1 is the first of the training', next: 'Next steps', range: 'Steps', level: 'Device level', levelDoc: 'How much of the device is recorded', levelDefault: 'default',
+    ranks: 'Ranks', allRanks: 'all; or 0,4-7', stack: 'Python call stacks', stackDoc: 'Costs time in every recorded step', send: 'Record', sending: 'Asking the ranks',
+    wrong: { next: 'A number from 1 to 1000000', steps: 'A step or a range, like 10-12; 1 is the first', ranks: 'Ranks like 0,4-7' },
+    replace: 'Replace', replaceDoc: 'Asks again; what was asked for before and is not recorded yet is given up',
+    oneStep: 'Step {n}', steps: 'Steps {from} to {to}', rank: 'Rank', host: 'Host', process: '{host}, process {n}', step: 'Step', stepDoc: 'The step that ended last', speed: 'Steps/s', state: 'State',
+    open: 'Open', openRun: 'Open the run', elsewhere: 'What has no link is not in the folder of this page, or not yet.',
+    supersededDoc: 'The rank has taken a later request since',
+    states: {
+      watching: 'watching', armed: 'armed', recording: 'recording', started: 'started', finished: 'finished', missed: 'missed', not_chosen: 'not chosen', ended: 'ended', gone: 'gone',
+      not_seen_yet: 'not seen yet', matched: 'matched', superseded: 'superseded',
+    },
+  },
   ago: { second: '{n} s ago', minute: '{n} min ago', hour: '{n} h ago', day: '{n} d ago' },
   part: {
     compute: 'Computing', exposed_communication: 'Communication, not overlapped', exposed_copy: 'Copies', idle: 'Idle',

@@ -22,6 +22,22 @@ export default {
     add: '添加跟踪文件', addHint: '选择跟踪文件，或将其拖放到本页任意位置', drop: '松开即可将文件添加到此文件夹',
     tags: '标签', tagAdd: '添加标签', tagRemove: '移除标签 {tag}', tagSearch: '带有标签 {tag} 的运行',
   },
+  capture: {
+    button: '采集', buttonDoc: '录制正在运行的训练的若干步', title: '采集正在运行的训练', targetDoc: '启动服务器时指定的训练（--control）',
+    none: '目前没有卡监视此处。训练程序需以此目录为 cfg_path 创建 stepscope.DynamicProfilerMonitor。',
+    atOneStep: '一张卡在训练，位于第 {step} 步。 | {n} 张卡在训练，位于第 {step} 步。', atSteps: '{n} 张卡在训练，位于第 {from} 至 {to} 步。', now: '各卡现状',
+    which: '采集', whichDoc: '所有卡都能赶上的接下来几步，或指定步号；训练的第一步为 1', next: '接下来几步', range: '指定步', level: '设备级别', levelDoc: '设备侧采集的详细程度', levelDefault: '默认',
+    ranks: '卡', allRanks: '全部；或 0,4-7', stack: 'Python 调用栈', stackDoc: '会增加每个被采集步的耗时', send: '开始采集', sending: '正在通知各卡',
+    wrong: { next: '请输入 1 到 1000000 的数', steps: '请输入一步或一个范围，如 10-12；第一步为 1', ranks: '卡号形如 0,4-7' },
+    replace: '替换', replaceDoc: '重新请求；之前请求而尚未采集的步将被放弃',
+    oneStep: '第 {n} 步', steps: '第 {from} 至 {to} 步', rank: '卡', host: '主机', process: '{host}，进程 {n}', step: '步', stepDoc: '最近结束的一步', speed: '步/秒', state: '状态',
+    open: '打开', openRun: '打开运行', elsewhere: '没有链接的记录不在本页的目录中，或尚未出现。',
+    supersededDoc: '该卡之后收到了新的请求',
+    states: {
+      watching: '监视中', armed: '已就绪', recording: '采集中', started: '已开始', finished: '已完成', missed: '已错过', not_chosen: '未选中', ended: '已结束', gone: '已退出',
+      not_seen_yet: '尚未收到', matched: '已匹配', superseded: '已被取代',
+    },
+  },
   ago: { second: '{n} 秒前', minute: '{n} 分钟前', hour: '{n} 小时前', day: '{n} 天前' },
   part: {
     compute: '计算', exposed_communication: '未掩盖的通信', exposed_copy: '拷贝', idle: '空闲',

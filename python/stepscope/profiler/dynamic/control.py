@@ -18,12 +18,14 @@ import contextlib
 import errno
 import hashlib
 import hmac
+import io
 import ipaddress
 import json
 import os
 import socket
 import ssl
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from socketserver import TCPServer
@@ -35,7 +37,8 @@ from stepscope.profiler.dynamic.status import FOLDER, is_running
 
 VARIABLE = "STEPSCOPE_CONTROL"
 _LARGEST_BODY = 1 << 20
-_PATIENCE = 10.0  # seconds for a caller to say what it wants
+_PATIENCE = 10.0  # seconds for a caller to say what it wants, all in all
+_LOOK = 0.5  # seconds until the end is noticed
 
 
 class Control:
@@ -60,14 +63,20 @@ class Control:
                 self._server.server_close()
                 raise
             self._server.tls = context
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, name="stepscope-control", daemon=True
-        )
+        self._thread = threading.Thread(target=self._serve, name="stepscope-control", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        self._server.shutdown()
+        """Waits a moment; a caller that is slow does not hold the training up."""
+        self._server.closing = True
+        self._thread.join(2 * _LOOK)
         self._server.server_close()
+
+    def _serve(self) -> None:
+        # At the end of an interpreter, or once it is closed, anything may be gone.
+        with contextlib.suppress(Exception):
+            while not self._server.closing:
+                self._server.handle_request()
 
     def forget(self) -> None:
         """In a forked child."""
@@ -99,12 +108,25 @@ def _is_loopback(host: str) -> bool:
     return bool(found) and all(ipaddress.ip_address(one).is_loopback for one in found)
 
 
+def _names_loopback(host: str) -> bool:
+    """Of a header, with or without a port. Nothing is looked up: names are what is not trusted."""
+    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    if name.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
 class _Server(HTTPServer):
     """One caller at a time: there is one person who asks."""
 
     allow_reuse_address = True
+    timeout = _LOOK
 
     def __init__(self, address: tuple[str, int], file: Path, token: str) -> None:
+        self.closing = False
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         self.file = ConfigFile(file)
         self.token = token
@@ -117,18 +139,47 @@ class _Server(HTTPServer):
 
     def get_request(self) -> tuple[Any, Any]:
         connection, caller = super().get_request()
-        connection.settimeout(_PATIENCE)
-        if self.tls:
-            connection = self.tls.wrap_socket(connection, server_side=True)
+        try:
+            connection.settimeout(_LOOK if self.closing else _PATIENCE)
+            if self.tls:
+                connection = self.tls.wrap_socket(connection, server_side=True)
+        except BaseException:
+            connection.close()
+            raise
         return connection, caller
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A caller that hangs up is no matter of the training's log."""
 
 
+class _Incoming(io.RawIOBase):
+    """What a caller sends, until it is out of time: one byte every nine seconds is no way to keep
+    the others waiting."""
+
+    def __init__(self, connection: socket.socket, server: _Server) -> None:
+        self._connection = connection
+        self._server = server
+        self._end = time.monotonic() + _PATIENCE
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._server.closing and time.monotonic() < self._end:
+            self._connection.settimeout(_LOOK)
+            with contextlib.suppress(socket.timeout):
+                return self._connection.recv_into(buffer)
+        raise TimeoutError("the caller is too slow")
+
+
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
     protocol_version = "HTTP/1.0"
+
+    def setup(self) -> None:
+        super().setup()
+        self.rfile.close()
+        self.rfile = io.BufferedReader(_Incoming(self.connection, self.server))
 
     def do_GET(self) -> None:
         if not self._admitted():
@@ -167,9 +218,15 @@ class _Handler(BaseHTTPRequestHandler):
     def _admitted(self) -> bool:
         given = self.headers.get("Authorization", "")
         wanted = f"Bearer {self.server.token}"
-        if not self.server.token or hmac.compare_digest(given.encode(), wanted.encode()):
+        if self.server.token:
+            if hmac.compare_digest(given.encode(), wanted.encode()):
+                return True
+            self._send(401, {"error": f"the token is wrong, see {VARIABLE}_TOKEN"})
+            return False
+        # A page whose site gave its own name this machine's address asks in that name.
+        if _names_loopback(self.headers.get("Host", "")):
             return True
-        self._send(401, {"error": f"the token is wrong, see {VARIABLE}_TOKEN"})
+        self._send(403, {"error": "without a token it answers to localhost and 127.0.0.1 only"})
         return False
 
     def _config(self) -> str:
@@ -189,6 +246,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, code: int, content: dict[str, Any]) -> None:
         body = json.dumps(content).encode()
+        self.connection.settimeout(_PATIENCE)
         self.send_response(code)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

@@ -1,20 +1,21 @@
-#include "cli/control_client.h"
+#include "control/control_client.h"
 
-#include <algorithm>
+#include <arpa/inet.h>
+
+#include <chrono>
 #include <cstdlib>
 
 #include <httplib.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/watched_folder.h"
-
 namespace stepscope {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
 
+constexpr int kConnectSeconds = 5;
 constexpr int kPatienceSeconds = 15;
-constexpr size_t kLargestReply = 64 << 20;
 
 struct Address {
   std::string host;
@@ -34,24 +35,12 @@ std::optional<Address> parse_address(std::string_view text) {
   return address.port > 0 && address.port < 65536 ? std::optional(address) : std::nullopt;
 }
 
-std::vector<std::string> parts(std::string_view text) {
-  std::vector<std::string> found;
-  while (true) {
-    const size_t comma = text.find(',');
-    found.emplace_back(text.substr(0, comma));
-    if (comma == std::string_view::npos) return found;
-    text.remove_prefix(comma + 1);
-  }
-}
-
-bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
-}
-
 class ControlSocket : public WatchedPlace {
  public:
-  ControlSocket(Address address, std::string authority)
-      : address_(std::move(address)), authority_(std::move(authority)) {
+  ControlSocket(Address address, std::string authority, uint64_t largest_reply)
+      : address_(std::move(address)),
+        authority_(std::move(authority)),
+        largest_reply_(largest_reply) {
     const char* const token = std::getenv("STEPSCOPE_CONTROL_TOKEN");
     if (token != nullptr) token_ = token;
   }
@@ -78,7 +67,7 @@ class ControlSocket : public WatchedPlace {
   Result<Json> call(const std::string& method, const std::string& path, const std::string& body,
                     const std::string& version) const {
     // TLS with this machine alone only where the training's socket has it.
-    if (is_loopback(address_.host) && authority_.empty()) {
+    if (is_loopback_address(address_.host) && authority_.empty()) {
       httplib::Client client(address_.host, address_.port);
       return exchange(client, method, path, body, version);
     }
@@ -92,19 +81,34 @@ class ControlSocket : public WatchedPlace {
   template <typename Client>
   Result<Json> exchange(Client& client, const std::string& method, const std::string& path,
                         const std::string& body, const std::string& version) const {
-    client.set_connection_timeout(kPatienceSeconds);
+    client.set_connection_timeout(kConnectSeconds);
     client.set_read_timeout(kPatienceSeconds);
-    httplib::Headers headers{{"If-Match", version}};
-    if (!token_.empty()) headers.emplace("Authorization", "Bearer " + token_);
-    const auto reply = method == "PUT" ? client.Put(path, headers, body, "application/json")
-                                       : client.Get(path, headers);
+    httplib::Request request;
+    request.method = method;
+    request.path = path;
+    request.headers = {{"If-Match", version}};
+    if (!token_.empty()) request.headers.emplace("Authorization", "Bearer " + token_);
+    if (method == "PUT") request.headers.emplace("Content-Type", "application/json");
+    request.body = body;
+    std::string answer;
+    std::string stopped;
+    const auto until = Clock::now() + std::chrono::seconds(kPatienceSeconds);
+    request.content_receiver = [&](const char* data, size_t bytes, uint64_t, uint64_t) {
+      if (answer.size() + bytes > largest_reply_)
+        stopped = "its answer has more than " + std::to_string(largest_reply_) + " bytes";
+      else if (Clock::now() > until)
+        stopped = "its answer takes too long";
+      else
+        answer.append(data, bytes);
+      return stopped.empty();
+    };
+    const auto reply = client.send(request);
     if (!reply) {
       return Error{ErrorCode::kIo, "cannot reach the training", name(),
-                   httplib::to_string(reply.error()),
+                   stopped.empty() ? httplib::to_string(reply.error()) : stopped,
                    "the training has STEPSCOPE_CONTROL; --ca names its certificate"};
     }
-    Json json =
-        reply->body.size() > kLargestReply ? Json() : Json::parse(reply->body, nullptr, false);
+    Json json = Json::parse(answer, nullptr, false);
     if (reply->status == 200 && json.is_object()) return json;
     std::string why = "it answers with " + std::to_string(reply->status);
     if (json.is_object() && json.contains("error") && json["error"].is_string())
@@ -115,6 +119,7 @@ class ControlSocket : public WatchedPlace {
 
   Address address_;
   std::string authority_;
+  uint64_t largest_reply_;
   std::string token_;
 };
 
@@ -147,37 +152,23 @@ Result<std::unique_ptr<ConfigEdit>> ControlSocket::edit() const {
 
 }  // namespace
 
-bool names_control_socket(std::string_view target) {
-  return std::ranges::all_of(
-      parts(target), [](const std::string& part) { return parse_address(part).has_value(); });
+// A name that only begins like an address, 127.evil.example, leads anywhere.
+bool is_loopback_address(const std::string& host) {
+  in_addr numbers{};
+  if (::inet_pton(AF_INET, host.c_str(), &numbers) == 1) return ntohl(numbers.s_addr) >> 24 == 127;
+  return host == "localhost" || host == "::1";
 }
 
+bool names_control_socket(std::string_view address) { return parse_address(address).has_value(); }
+
 Result<std::unique_ptr<WatchedPlace>> control_socket(const std::string& address,
-                                                     const std::string& authority) {
+                                                     const std::string& authority,
+                                                     uint64_t largest_reply) {
   auto parsed = parse_address(address);
   if (!parsed)
     return Error{ErrorCode::kBadInput, "wrong address", address, "it is not HOST:PORT", ""};
   return std::unique_ptr<WatchedPlace>(
-      std::make_unique<ControlSocket>(std::move(*parsed), authority));
-}
-
-Result<WatchedPlaces> find_watched_places(const std::string& target, const std::string& authority) {
-  WatchedPlaces places;
-  std::error_code error;
-  if (std::filesystem::is_directory(target, error) || target.ends_with(".json")) {
-    places.push_back(std::make_unique<WatchedFolder>(target));
-  } else if (names_control_socket(target)) {
-    for (const std::string& address : parts(target)) {
-      auto socket = control_socket(address, authority);
-      if (!socket) return std::move(socket.error());
-      places.push_back(std::move(*socket));
-    }
-  } else {
-    auto folder = registered_folder(target);
-    if (!folder) return std::move(folder.error());
-    places.push_back(std::make_unique<WatchedFolder>(*folder));
-  }
-  return places;
+      std::make_unique<ControlSocket>(std::move(*parsed), authority, largest_reply));
 }
 
 }  // namespace stepscope

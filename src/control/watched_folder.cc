@@ -1,4 +1,4 @@
-#include "cli/watched_folder.h"
+#include "control/watched_folder.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -109,9 +109,12 @@ struct Registered {
   std::vector<std::string> jobs;
 };
 
-// The processes of this user that watch a folder. Entries of those that are gone are removed.
+// The processes of this user that watch a folder. Entries of those that are gone are removed; those
+// of other machines and containers, which may share the folder, are theirs.
 std::vector<Registered> registered() {
   std::vector<Registered> found;
+  const std::string host = own_host();
+  const std::string process_names = own_process_names();
   std::error_code error;
   for (const std::string& folder : registries()) {
     struct stat about{};
@@ -122,6 +125,8 @@ std::vector<Registered> registered() {
       const auto text = read_file(entry.path().string(), kLargestFile);
       const Json json = Json::parse(text ? *text : "", nullptr, false);
       if (!json.is_object() || !json.contains("pid") || !json["pid"].is_number_integer()) continue;
+      if (text_in(json, "host") != host || text_in(json, "pid_namespace") != process_names)
+        continue;
       Registered one{json["pid"].get<int64_t>(), text_in(json, "cfg_path"), {}};
       const std::string started = started_ticks(one.process);
       if (started.empty() || started != text_in(json, "started")) {

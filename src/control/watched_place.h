@@ -1,8 +1,8 @@
 // Where the ranks of a training tell of themselves and are told which steps to record: a folder
 // that they watch (stepscope.DynamicProfilerMonitor), or a control socket that serves one of
 // another machine.
-#ifndef STEPSCOPE_CLI_WATCHED_PLACE_H_
-#define STEPSCOPE_CLI_WATCHED_PLACE_H_
+#ifndef STEPSCOPE_CONTROL_WATCHED_PLACE_H_
+#define STEPSCOPE_CONTROL_WATCHED_PLACE_H_
 
 #include <cstdint>
 #include <memory>
@@ -32,6 +32,7 @@ struct WatchingRank {
   std::string taken;    // the request it has read last
   int64_t step = 0;     // that ended last
   double steps_per_second = 0;
+  double updated = 0;       // when it told that, by its clock, in seconds
   double age_seconds = 0;   // of what it tells
   double poll_seconds = 0;  // how long it may take to see a change; 0: at once
   std::string output;
@@ -95,4 +96,4 @@ void sort_ranks(std::vector<WatchingRank>& ranks);
 
 }  // namespace stepscope
 
-#endif  // STEPSCOPE_CLI_WATCHED_PLACE_H_
+#endif  // STEPSCOPE_CONTROL_WATCHED_PLACE_H_

@@ -1,4 +1,4 @@
-#include "cli/watched_place.h"
+#include "control/watched_place.h"
 
 #include <algorithm>
 #include <chrono>
@@ -87,7 +87,8 @@ std::optional<WatchingRank> parse_rank(std::string_view text) {
   rank.step = whole_in(json, "step");
   rank.steps_per_second = std::max(number_in(json, "steps_per_second"), 0.0);
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
-  rank.age_seconds = std::max(now.count() - number_in(json, "updated"), 0.0);
+  rank.updated = number_in(json, "updated");
+  rank.age_seconds = std::max(now.count() - rank.updated, 0.0);
   rank.poll_seconds = std::clamp(number_in(json, "poll_interval_s"), 0.0, 3600.0);
   rank.output = text_in(json, "output");
   rank.error = text_in(json, "error");

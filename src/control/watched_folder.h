@@ -3,10 +3,10 @@
 //   profiler_config.json      who writes it chooses the steps
 //   .stepscope/rank_N.json    rank N, written by it about once a second while it is busy
 //   .stepscope/lock           held while the configuration is read and written again
-#ifndef STEPSCOPE_CLI_WATCHED_FOLDER_H_
-#define STEPSCOPE_CLI_WATCHED_FOLDER_H_
+#ifndef STEPSCOPE_CONTROL_WATCHED_FOLDER_H_
+#define STEPSCOPE_CONTROL_WATCHED_FOLDER_H_
 
-#include "cli/watched_place.h"
+#include "control/watched_place.h"
 
 namespace stepscope {
 
@@ -30,4 +30,4 @@ Result<std::string> registered_folder(const std::string& target);
 
 }  // namespace stepscope
 
-#endif  // STEPSCOPE_CLI_WATCHED_FOLDER_H_
+#endif  // STEPSCOPE_CONTROL_WATCHED_FOLDER_H_

@@ -1,10 +1,11 @@
 // What `stepscope capture` makes of a folder that ranks watch; python/tests/test_dynamic_ranks.py
 // has real ranks.
-#include "cli/watched_folder.h"
+#include "control/watched_folder.h"
 
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -171,6 +172,36 @@ TEST_F(WatchedFolderTest, ReachableSteps) {
   EXPECT_EQ(reachable_step({slow, fast}), 103 + 600 + 2 + 30);
 }
 
+// Containers and machines may share the folder of a user.
+TEST(RegisteredProcesses, ThoseOfOtherMachinesStayAndAreNotMeant) {
+  const testing::TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path("stepscope"));
+  char host[256] = {};
+  ASSERT_EQ(::gethostname(host, sizeof host - 1), 0);
+  const std::string names = std::filesystem::read_symlink("/proc/self/ns/pid").string();
+  const auto add = [&](const std::string& name, const std::string& at, const std::string& in) {
+    const Json entry{{"host", at},
+                     {"pid", 1 << 22},
+                     {"pid_namespace", in},
+                     {"started", "7"},
+                     {"cfg_path", "/cfg" + name},
+                     {"jobs", {"job-" + name}}};
+    std::ofstream(folder.path("stepscope/" + name + ".json")) << entry.dump();
+  };
+  add("gone", host, names);
+  add("elsewhere", "elsewhere", names);
+  add("container", host, "pid:[1]");
+  const char* const before = ::getenv("XDG_RUNTIME_DIR");
+  const std::string old = before == nullptr ? "" : before;
+  ::setenv("XDG_RUNTIME_DIR", folder.path("").c_str(), 1);
+  for (const char* const job : {"job-gone", "job-elsewhere", "job-container"})
+    EXPECT_FALSE(registered_folder(job)) << job;
+  before == nullptr ? ::unsetenv("XDG_RUNTIME_DIR") : ::setenv("XDG_RUNTIME_DIR", old.c_str(), 1);
+  EXPECT_FALSE(std::filesystem::exists(folder.path("stepscope/gone.json")));
+  EXPECT_TRUE(std::filesystem::exists(folder.path("stepscope/elsewhere.json")));
+  EXPECT_TRUE(std::filesystem::exists(folder.path("stepscope/container.json")));
+}
+
 TEST(FindWatchedPlaces, FoldersFilesSocketsAndWhatIsNone) {
   const testing::TemporaryFolder folder;
   const auto named = find_watched_places(folder.path(""), "");
@@ -183,7 +214,8 @@ TEST(FindWatchedPlaces, FoldersFilesSocketsAndWhatIsNone) {
   ASSERT_TRUE(sockets);
   ASSERT_EQ(sockets->size(), 2U);
   EXPECT_EQ(sockets->at(0)->name(), "node1:7000");
-  for (const char* const none : {"no-such-job", "node1:", ":70", "node1:70000", "node1:7000,x"}) {
+  for (const char* const none :
+       {"no-such-job", "node1:", ":70", "node1:70000", "node1:7000,x", "127.evil.example"}) {
     const auto found = find_watched_places(none, "");
     ASSERT_FALSE(found) << none;
     EXPECT_NE(found.error().message().find(none), std::string::npos);
