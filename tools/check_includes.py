@@ -21,8 +21,10 @@ ALLOWED: dict[str, set[str]] = {
     "base": set(),
     "format": {"base"},
     "collector": {"base", "format"},
-    "store": {"base"},
-    "importers": READERS,
+    # Text of packed files; args are read from there as well.
+    "packed": {"base"},
+    "store": {"base", "packed"},
+    "importers": READERS | {"packed"},
     "importers/native": READERS | {"format"},
     "analyses": READERS,
     "query": READERS,

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/own_files.h"
-#include "importers/chrome/text_source.h"
+#include "packed/text_source.h"
 
 namespace stepscope {
 namespace {

@@ -8,7 +8,7 @@
 namespace stepscope {
 
 // Source 0 is the store's own text (args that an importer composed); source n is the rank's n-th
-// input file, read from the file itself or, when that is compressed, from the store's mirror of it.
+// input file, read from the file itself or, when that is packed by zstd, from the store's mirror.
 struct ArgsRef {
   static constexpr uint64_t kNone = 0;
   static constexpr unsigned kOffsetBits = 40;  // 1 TiB of text a source

@@ -1,5 +1,5 @@
-// The part of StoreReader that fetches args: from the input file, from its mirror in the store, or
-// from the store's own text.
+// The part of StoreReader that fetches args: from the input file, plain or packed, from its mirror
+// in the store, or from the store's own text.
 #include <algorithm>
 
 #include <zstd.h>
@@ -57,7 +57,7 @@ Result<std::string> StoreReader::args(size_t rank, uint64_t slice_row, ArgsCache
   if (!ranks_[rank].mirrors[source].empty()) {
     return read_mirror(ranks_[rank].mirrors[source], offset, ArgsRef::length(packed), cache);
   }
-  return read_input(rank, source, offset, ArgsRef::length(packed));
+  return read_input(rank, source, offset, ArgsRef::length(packed), cache);
 }
 
 // Appends the frame's plain text.
@@ -81,21 +81,32 @@ Result<std::string> StoreReader::read_mirror(std::span<const MirrorFrame> frames
       frames.begin(), frames.end(), offset,
       [](uint64_t at, const MirrorFrame& frame) { return at < frame.text_offset; });
   if (after == frames.begin()) return damaged("args lie outside the kept input");
-  const uint64_t skip = offset - (after - 1)->text_offset;
+  const auto first = static_cast<uint64_t>(after - 1 - frames.begin());
+  return read_pieces(frames.data(), first, offset - (after - 1)->text_offset, length, cache,
+                     [&](uint64_t piece, std::string& text) -> Status {
+                       if (piece >= frames.size()) return {};
+                       return unpack_frame(frames[piece], text);
+                     });
+}
+
+// Args that begin `skip` bytes behind the beginning of a piece. `unpack` appends a piece, and
+// nothing behind the last one.
+Result<std::string> StoreReader::read_pieces(const void* of, uint64_t first, uint64_t skip,
+                                             uint32_t length, ArgsCache* cache,
+                                             const UnpackPiece& unpack) const {
   std::string text;
   if (cache != nullptr) {
-    const MirrorFrame* first = &*(after - 1);
     ArgsCache::Piece* piece = nullptr;
     for (ArgsCache::Piece& kept : cache->pieces) {
-      if (kept.frame == first) piece = &kept;
+      if (kept.of == of && kept.number == first) piece = &kept;
     }
     if (piece == nullptr) {
       piece = &cache->pieces[cache->next++ % std::size(cache->pieces)];
-      piece->frame = nullptr;
+      piece->of = nullptr;
       piece->text.clear();
-      if (auto status = unpack_frame(*first, piece->text); !status)
-        return std::move(status.error());
-      piece->frame = first;
+      if (auto status = unpack(first, piece->text); !status) return std::move(status.error());
+      piece->of = of;
+      piece->number = first;
     }
     if (skip <= piece->text.size()) {
       const std::string_view rest = std::string_view(piece->text).substr(skip);
@@ -104,48 +115,66 @@ Result<std::string> StoreReader::read_mirror(std::span<const MirrorFrame> frames
     }
     // It goes on in the next piece: the way without the cache.
   }
-  for (auto frame = after - 1; frame != frames.end(); ++frame) {
-    if (auto status = unpack_frame(*frame, text); !status) return std::move(status.error());
+  for (uint64_t piece = first;; ++piece) {
+    const size_t before = text.size();
+    if (auto status = unpack(piece, text); !status) return std::move(status.error());
     const std::string_view rest =
         skip < text.size() ? std::string_view(text).substr(skip) : std::string_view();
     if (length < ArgsRef::kLongLength ? rest.size() >= length
                                       : value_end(rest) != std::string_view::npos) {
       return std::string(rest.substr(0, length < ArgsRef::kLongLength ? length : value_end(rest)));
     }
-    if (text.size() > kMaxArgsBytes) break;
+    if (text.size() == before || text.size() > kMaxArgsBytes) break;
   }
-  return damaged("args end outside the kept input");
+  return damaged("args end outside the input");
+}
+
+// The input itself, when it is what was imported.
+Status StoreReader::open_input(size_t rank, uint32_t source, OpenInput& input) const {
+  const ColumnView& paths = column(Table::kSources, "path", rank);
+  if (source > paths.rows()) return damaged("args refer to an input that is not listed");
+  const uint64_t row = source - 1;
+  auto text = TextSource::open(std::string(string(paths.at(row))));
+  if (!text) return std::move(text.error());
+  const InputFile& file = (*text)->file();
+  const FileStamp stamp{static_cast<uint64_t>(column(Table::kSources, "bytes", rank).at(row)),
+                        column(Table::kSources, "modified_ns", rank).at(row)};
+  if (file.stamp() != stamp)
+    return Error{ErrorCode::kChanged, "cannot read args", file.path(),
+                 "the file changed since the import", "import it again"};
+  input.pieces = TextPieces::of(**text);
+  input.text = std::move(*text);
+  return {};
 }
 
 Result<std::string> StoreReader::read_input(size_t rank, uint32_t source, uint64_t offset,
-                                            uint32_t length) const {
-  const std::lock_guard lock(inputs_mutex_);
-  auto& inputs = inputs_[rank];
-  if (inputs.empty()) inputs.resize(kMaxSources);
-  OpenInput& input = inputs[source];
-  if (input.error) return *input.error;
-  if (!input.file) {
-    const ColumnView& paths = column(Table::kSources, "path", rank);
-    if (source > paths.rows()) return damaged("args refer to an input that is not listed");
-    const uint64_t row = source - 1;
-    auto file = InputFile::open(std::string(string(paths.at(row))));
-    if (!file) {
-      input.error = std::move(file.error());
-      input.error->what = "cannot read args";
-      return *input.error;
+                                            uint32_t length, ArgsCache* cache) const {
+  OpenInput* input = nullptr;
+  {
+    const std::lock_guard lock(inputs_mutex_);
+    auto& inputs = inputs_[rank];
+    if (inputs.empty()) inputs.resize(kMaxSources);
+    input = &inputs[source];
+    if (!input->text && !input->error) {
+      if (auto status = open_input(rank, source, *input); !status) {
+        input->error = std::move(status.error());
+        input->error->what = "cannot read args";
+      }
     }
-    const FileStamp stamp{static_cast<uint64_t>(column(Table::kSources, "bytes", rank).at(row)),
-                          column(Table::kSources, "modified_ns", rank).at(row)};
-    if (file->stamp() != stamp) {
-      input.error = Error{ErrorCode::kChanged, "cannot read args", file->path(),
-                          "the file changed since the import", "import it again"};
-      return *input.error;
-    }
-    input.file = std::move(*file);
+    if (input->error) return *input->error;
   }
+  if (input->pieces == nullptr) return read_plain(input->text->file(), offset, length);
+  constexpr uint64_t kPiece = TextPieces::kPieceBytes;
+  return read_pieces(
+      input->pieces.get(), offset / kPiece, offset % kPiece, length, cache,
+      [&](uint64_t piece, std::string& text) { return input->pieces->read(piece, text); });
+}
+
+Result<std::string> StoreReader::read_plain(const InputFile& file, uint64_t offset,
+                                            uint32_t length) {
   std::string text(length < ArgsRef::kLongLength ? length : 2 * ArgsRef::kLongLength, '\0');
   while (true) {
-    auto got = input.file->read_at(offset, text.data(), text.size());
+    auto got = file.read_at(offset, text.data(), text.size());
     if (!got) return std::move(got.error());
     if (length < ArgsRef::kLongLength) {
       text.resize(*got);
@@ -158,7 +187,7 @@ Result<std::string> StoreReader::read_input(size_t rank, uint32_t source, uint64
     }
     if (*got < text.size() || text.size() > kMaxArgsBytes) {
       return Error{ErrorCode::kLimit, "cannot read args",
-                   input.file->path() + ", byte " + std::to_string(offset),
+                   file.path() + ", byte " + std::to_string(offset),
                    "they have no end within 256 MiB", ""};
     }
     text.resize(text.size() * 2);

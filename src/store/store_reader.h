@@ -8,6 +8,7 @@
 #define STEPSCOPE_STORE_STORE_READER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,6 +20,8 @@
 #include "base/file.h"
 #include "base/result.h"
 #include "base/string_pool.h"
+#include "packed/text_pieces.h"
+#include "packed/text_source.h"
 #include "store/column_codec.h"
 #include "store/schema.h"
 #include "store/store_file.h"
@@ -77,7 +80,8 @@ struct SourceTableView {
 // a piece for every row. One per reading thread.
 struct ArgsCache {
   struct Piece {
-    const MirrorFrame* frame = nullptr;
+    const void* of = nullptr;  // the frames or the packed file that it is a piece of
+    uint64_t number = 0;
     std::string text;
   };
   Piece pieces[4];
@@ -151,7 +155,8 @@ class StoreReader {
     std::string_view own_args;
   };
   struct OpenInput {
-    std::optional<InputFile> file;
+    std::unique_ptr<TextSource> text;    // its file, and how it is packed
+    std::unique_ptr<TextPieces> pieces;  // when it is packed
     std::optional<Error> error;
   };
 
@@ -164,8 +169,13 @@ class StoreReader {
   Result<std::string> read_mirror(std::span<const MirrorFrame> frames, uint64_t offset,
                                   uint32_t length, ArgsCache* cache) const;
   Status unpack_frame(const MirrorFrame& frame, std::string& text) const;
-  Result<std::string> read_input(size_t rank, uint32_t source, uint64_t offset,
-                                 uint32_t length) const;
+  using UnpackPiece = std::function<Status(uint64_t, std::string&)>;
+  Result<std::string> read_pieces(const void* of, uint64_t first, uint64_t skip, uint32_t length,
+                                  ArgsCache* cache, const UnpackPiece& unpack) const;
+  Status open_input(size_t rank, uint32_t source, OpenInput& input) const;
+  Result<std::string> read_input(size_t rank, uint32_t source, uint64_t offset, uint32_t length,
+                                 ArgsCache* cache) const;
+  static Result<std::string> read_plain(const InputFile& file, uint64_t offset, uint32_t length);
 
   std::string path_;
   MappedFile file_;

@@ -13,8 +13,8 @@
 #include "importers/chrome/chunk_feed.h"
 #include "importers/chrome/event_scanner.h"
 #include "importers/chrome/json_text.h"
-#include "importers/chrome/text_source.h"
 #include "importers/chrome/trace_assembler.h"
+#include "packed/text_source.h"
 
 namespace stepscope {
 namespace {
@@ -27,7 +27,7 @@ constexpr int kMirrorLevel = 1;
 struct Job {
   TextPiece piece;
   StagedChunk staged;
-  std::string mirror;  // the piece, compressed, when the file itself is
+  std::string mirror;  // the piece, compressed, when the file cannot be read anywhere
   size_t worker = 0;
   // What the worker met for the first time in this piece. The views stay valid: a pool never moves
   // its text.
@@ -48,7 +48,8 @@ class ParallelRead {
         rank_(rank),
         assembler_(rank, workers + 1) {
     for (unsigned i = 0; i < workers + 1; ++i) workers_.emplace_back(options);
-    if (!source.packed()) return;
+    // Args of the others are read from the input itself.
+    if (!source.packed() || source.fork() != nullptr) return;
     mirror_ = rank.mirrors.size() + 1;
     rank.mirrors.push_back({options.source, {}});
   }
@@ -204,7 +205,7 @@ class ParallelRead {
   RankBuilder& rank_;
   TraceAssembler assembler_;
   std::deque<Worker> workers_;  // the last one reads joined pieces
-  size_t mirror_ = 0;           // position + 1 in rank_.mirrors; 0: the file is plain
+  size_t mirror_ = 0;           // position + 1 in rank_.mirrors; 0: none
 
   std::mutex mutex_;
   std::condition_variable ready_;

@@ -7,7 +7,7 @@
 
 #include "base/pod_vector.h"
 #include "base/result.h"
-#include "importers/chrome/text_source.h"
+#include "packed/text_source.h"
 
 namespace stepscope {
 

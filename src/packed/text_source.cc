@@ -1,4 +1,4 @@
-#include "importers/chrome/text_source.h"
+#include "packed/text_source.h"
 
 #include <algorithm>
 #include <cstring>
@@ -19,10 +19,10 @@ constexpr uint64_t kExpansionFreeBytes = 64ull << 20;
 
 class PlainSource final : public TextSource {
  public:
-  explicit PlainSource(InputFile file)
-      : TextSource(std::move(file), false), cold_(ColdReader::open(file_)) {}
+  explicit PlainSource(InputFile file) : TextSource(std::move(file), false) {}
 
   Result<size_t> read(char* into, size_t bytes) override {
+    if (file_position_ == 0) cold_ = ColdReader::open(*file_);
     if (cold_ != nullptr) {
       const ptrdiff_t got = cold_->read(into, bytes);
       if (got >= 0) {
@@ -31,7 +31,7 @@ class PlainSource final : public TextSource {
       }
       cold_.reset();  // the usual way may still work, and otherwise says why not
     }
-    auto got = file_.read_at(file_position_, into, bytes);
+    auto got = file_->read_at(file_position_, into, bytes);
     if (got) file_position_ += *got;
     return got;
   }
@@ -44,13 +44,19 @@ class PlainSource final : public TextSource {
 class PackedSource : public TextSource {
  protected:
   PackedSource(InputFile file, uint64_t start, uint64_t end)
-      : TextSource(std::move(file), true), buffer_(kPackedBufferBytes), end_(end) {
+      : TextSource(std::move(file), true), end_(end) {
     file_position_ = start;
+  }
+  // Without what is read already: it is read again.
+  PackedSource(const PackedSource& other, size_t unused_bytes)
+      : TextSource(other), end_(other.end_), text_bytes_(other.text_bytes_) {
+    file_position_ -= unused_bytes;
   }
   // False at the end of the file.
   Result<bool> refill() {
+    buffer_.resize(kPackedBufferBytes);
     const size_t want = std::min<uint64_t>(buffer_.size(), end_ - std::min(end_, file_position_));
-    auto got = file_.read_at(file_position_, buffer_.data(), want);
+    auto got = file_->read_at(file_position_, buffer_.data(), want);
     if (!got) return std::move(got.error());
     file_position_ += *got;
     filled_ = *got;
@@ -69,6 +75,17 @@ class DeflateSource final : public PackedSource {
       : PackedSource(std::move(file), start, end), gzip_(gzip) {
     isal_inflate_init(&state_);
     state_.crc_flag = gzip_ ? ISAL_GZIP : ISAL_DEFLATE;
+  }
+
+  DeflateSource(const DeflateSource& other)
+      : PackedSource(other, other.state_.avail_in),
+        state_(other.state_),
+        gzip_(other.gzip_),
+        finished_(other.finished_) {
+    state_.avail_in = 0;
+  }
+  std::unique_ptr<TextSource> fork() const override {
+    return std::make_unique<DeflateSource>(*this);
   }
 
   Result<size_t> read(char* into, size_t bytes) override {
@@ -131,10 +148,14 @@ class StoredSource final : public PackedSource {
  public:
   StoredSource(InputFile file, uint64_t start, uint64_t end)
       : PackedSource(std::move(file), start, end) {}
+  StoredSource(const StoredSource& other) : PackedSource(other, 0) {}
+  std::unique_ptr<TextSource> fork() const override {
+    return std::make_unique<StoredSource>(*this);
+  }
 
   Result<size_t> read(char* into, size_t bytes) override {
     const size_t want = std::min<uint64_t>(bytes, end_ - std::min(end_, file_position_));
-    auto got = file_.read_at(file_position_, into, want);
+    auto got = file_->read_at(file_position_, into, want);
     if (!got) return got;
     file_position_ += *got;
     truncated_ = truncated_ || (want > 0 && *got == 0);  // the file ends inside the member
@@ -258,7 +279,7 @@ Result<ZipMember> find_zip_member(const InputFile& file) {
 Status TextSource::check_expansion(uint64_t text_bytes) const {
   if (text_bytes < kExpansionFreeBytes || text_bytes / kMostExpansion < file_position_) return {};
   return Error{
-      ErrorCode::kLimit, "cannot read", file_.path(),
+      ErrorCode::kLimit, "cannot read", file_->path(),
       "it expands more than " + std::to_string(kMostExpansion) + " fold, which no trace does",
       "unpack it yourself if you trust it, and import the plain file"};
 }
