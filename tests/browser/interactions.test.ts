@@ -124,6 +124,7 @@ describe('the frame of a run', () => {
   it('chooses a step in the strip; the link reopens it', async () => {
     await session.go(`${generated}/overview`)
     const strip = session.page.getByRole('listbox')
+    expect((await strip.boundingBox())?.height).toBeLessThan(60)
     await strip.getByRole('option').nth(3).click()
     await session.page.waitForURL(/step=/)
     await session.reload()

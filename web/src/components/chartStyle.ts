@@ -23,7 +23,7 @@ export function baseOption() {
       trigger: 'axis', confine: true, backgroundColor: colour('card'), borderColor: colour('border'),
       textStyle: { color: text, fontSize: 12 }, transitionDuration: 0,
     },
-    legend: { textStyle: { color: muted, fontSize: 12 }, top: 0, left: 0, itemWidth: 10, itemHeight: 10, type: 'scroll', icon: 'roundRect' },
+    legend: { textStyle: { color: muted, fontSize: 12 }, inactiveColor: colour('free'), top: 0, left: 0, itemWidth: 10, itemHeight: 10, type: 'scroll', icon: 'roundRect' },
   }
 }
 
@@ -56,7 +56,7 @@ export function line(name: string, data: unknown[], hue: string, extra: object =
 export function zoom() {
   return [
     { type: 'inside' },
-    { type: 'slider', height: 18, bottom: 6, borderColor: colour('border'), textStyle: { color: colour('muted') }, fillerColor: 'rgba(47, 111, 222, 0.15)', dataBackground: { lineStyle: { opacity: 0.3 }, areaStyle: { opacity: 0.1 } } },
+    { type: 'slider', height: 18, bottom: 6, borderColor: colour('border'), textStyle: { color: colour('muted') }, fillerColor: 'rgba(47, 111, 222, 0.15)', moveHandleStyle: { color: colour('border'), opacity: 1 }, handleStyle: { color: colour('card'), borderColor: colour('muted') }, dataBackground: { lineStyle: { opacity: 0.3 }, areaStyle: { opacity: 0.1 } } },
   ]
 }
 
@@ -64,7 +64,7 @@ export function zoom() {
 export function mark(places: { at: string | number; label: string; hue?: string }[]) {
   return {
     silent: true, symbol: 'none',
-    data: places.map((place) => ({ xAxis: place.at, label: { formatter: place.label, color: colour('muted'), position: 'end', rotate: 0, distance: 2, fontSize: 11 }, lineStyle: { color: colour(place.hue ?? 'text'), type: 'dashed', width: 1 } })),
+    data: places.map((place) => ({ xAxis: place.at, label: { formatter: place.label, color: colour('muted'), position: 'end', rotate: 0, distance: 6, fontSize: 11 }, lineStyle: { color: colour(place.hue ?? 'text'), type: 'dashed', width: 1 } })),
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { budgetParts, largest, meanParts, stages } from './parts'
+import { budgetParts, budgetPartsOf, largest, meanParts, stages, stepsToAverage } from './parts'
 
 test('parts of steps are means that add up, empty ones are left out', () => {
   const mean = meanParts([{ step_ns: 100, compute_ns: 60, other_ns: 40 }, { step_ns: 200, compute_ns: 120, other_ns: 80 }], budgetParts, 'step_ns')
@@ -8,6 +8,20 @@ test('parts of steps are means that add up, empty ones are left out', () => {
   expect(mean?.list.map((part) => [part.key, part.value])).toEqual([['compute_ns', 90], ['other_ns', 60]])
   expect(mean?.list.reduce((sum, part) => sum + part.share, 0)).toBeCloseTo(1)
   expect(meanParts([], stages, 'dur_ns')).toBeNull()
+})
+
+test('means leave the first step of each rank and device out, as the report does', () => {
+  const row = (rank: number, step: number) => ({ rank, window: 0, device: 0, step })
+  const steps = [row(0, 1), row(0, 2), row(0, 3), row(1, 1), row(1, 2)]
+  expect(stepsToAverage(steps).map((one) => [one.rank, one.step])).toEqual([[0, 2], [0, 3], [1, 1], [1, 2]])
+  expect(stepsToAverage([row(0, 5)])).toHaveLength(1)
+})
+
+test('without a device the parts are about the host', () => {
+  const labels = (device: number) => budgetPartsOf([{ device }]).map((part) => part.label)
+  expect(labels(0)).toContain('part.compute')
+  expect(labels(-1)).not.toContain('part.compute')
+  expect(labels(-1)).toContain('part.between')
 })
 
 test('the largest are summed over rows, the rest is one', () => {

@@ -19,6 +19,26 @@ export const budgetParts: Part[] = [
   { key: 'other_ns', label: 'part.other', colour: 'free' },
 ]
 
+// Without a device the same columns are about the operators on the host.
+const hostLabels: Record<string, string> = { compute_ns: 'part.operators', host_ns: 'part.between' }
+export function budgetPartsOf(rows: Record<string, Cell>[]): Part[] {
+  if (!rows.every((row) => Number(row.device) < 0)) return budgetParts
+  return budgetParts.map((part) => ({ ...part, label: hostLabels[part.key] ?? part.label }))
+}
+
+// Steps that a mean is made of: the first of each rank and device warms up, and is left out where there are others.
+export function stepsToAverage(rows: Record<string, Cell>[]): Record<string, Cell>[] {
+  const lane = (row: Record<string, Cell>) => `${row.rank} ${row.window} ${row.device}`
+  const sizes = new Map<string, number>()
+  for (const row of rows) sizes.set(lane(row), (sizes.get(lane(row)) ?? 0) + 1)
+  const seen = new Set<string>()
+  return rows.filter((row) => {
+    const first = !seen.has(lane(row))
+    seen.add(lane(row))
+    return !first || (sizes.get(lane(row)) ?? 0) <= 2
+  })
+}
+
 export const stages: Part[] = [
   { key: 'iteration_interval_ns', label: 'part.interval', colour: 'interval' },
   { key: 'fp_and_bp_ns', label: 'part.fp_bp', colour: 'computing' },

@@ -9,7 +9,7 @@ export default {
   bar: {
     rank: 'Rank', allRanks: 'All ranks', theme: 'Theme', light: 'Light', dark: 'Dark', language: '中文', help: 'Keys',
     search: 'Search', losses: 'Lost: {n}', suspects: 'Doubtful: {n}', clean: 'Data complete', collapse: 'Collapse', expand: 'Expand',
-    back: 'All runs',
+    back: 'All runs', strip: 'Steps', stripDoc: 'A bar for each step: its height is its length, the colours say where it went. Click one to choose it on every page.',
   },
   state: {
     loading: 'Loading', empty: 'Nothing here', emptyBecause: 'Nothing here: {why}', failed: 'This did not work',
@@ -17,7 +17,7 @@ export default {
   },
   runs: {
     title: 'Runs', none: 'No recordings in this folder yet.', noneHint: 'Record one, or put a trace file here; it appears by itself.',
-    search: 'Search runs', name: 'Name', ranks: 'Ranks', device: 'Device', steps: 'Steps', size: 'Size', quality: 'Quality', age: 'Changed',
+    search: 'Search runs', noMatch: 'No run matches.', name: 'Name', ranks: 'Ranks', device: 'Device', steps: 'Steps', size: 'Size', quality: 'Quality', age: 'Changed',
     importing: 'Importing', waiting: 'Waiting', failed: 'Failed', ready: 'Ready',
     add: 'Add a trace', addHint: 'Choose a trace file, or drop one anywhere on this page', drop: 'Drop to add the file to this folder',
     tags: 'Tags', tagAdd: 'Add a tag', tagRemove: 'Remove tag {tag}', tagSearch: 'Runs tagged {tag}',
@@ -40,10 +40,10 @@ export default {
   },
   ago: { second: '{n} s ago', minute: '{n} min ago', hour: '{n} h ago', day: '{n} d ago' },
   part: {
-    compute: 'Computing', exposed_communication: 'Communication, not overlapped', exposed_copy: 'Copies', idle: 'Idle',
+    compute: 'Computing', operators: 'Operators', between: 'Between operators', exposed_communication: 'Communication, not overlapped', exposed_copy: 'Copies', idle: 'Idle',
     input: 'Waiting for data', sync: 'After a synchronisation', gc: 'Garbage collection', host: 'Host launches too late', other: 'Nothing recorded',
     interval: 'Step interval', fp_bp: 'Forward and backward', tail: 'Tail',
-    computeDoc: 'Time in which the device computes (all streams together)', exposed_communicationDoc: 'Communication with no computation at the same time', exposed_copyDoc: 'Copies and sets with neither computation nor communication',
+    computeDoc: 'Time in which the device computes (all streams together)', operatorsDoc: 'Time in which an operator runs on the host', betweenDoc: 'In recorded code, and no operator runs', exposed_communicationDoc: 'Communication with no computation at the same time', exposed_copyDoc: 'Copies and sets with neither computation nor communication',
     inputDoc: 'The device stands still while the host waits for the next batch', syncDoc: 'The device stands still because a synchronisation emptied its queue', gcDoc: 'The device stands still while Python collects garbage', hostDoc: 'The device stands still while the host is in recorded code and launches nothing', otherDoc: 'The device stands still and nothing was recorded on the host',
     intervalDoc: 'From the end of the step before to the first forward operator: reading data, mostly', fp_bpDoc: 'From the first forward operator to the last backward operator', tailDoc: 'After backward: exchange of gradients that is not hidden, optimizer',
   },
@@ -52,14 +52,14 @@ export default {
     budget: 'Where a step goes', budgetDoc: 'What the device does, and why it stands still; the parts add up to the step', stages: 'Stages of a step', stagesDoc: 'Step interval, forward and backward, tail: average of the complete steps, or the chosen step',
     findings: 'Assistant', findingsDoc: 'What makes steps longer than they need to be, most to gain first', noFindings: 'Nothing stands out. The largest part is {part}.',
     gain: 'up to {time} a step ({share})', evidence: 'Show in the timeline', operators: 'Operator types with most time', operatorsDoc: 'Own time of operators by type, whole recording, where most of the work is done',
-    perStep: 'mean of {n} steps', oneStep: 'step {n}', ranksHint: 'rank {rank}',
+    perStep: 'mean of {n} steps', perStepDoc: 'The first step of each rank is left out: it is longer than the others', oneStep: 'step {n}', ranksHint: 'rank {rank}',
     confidence: { measured: 'measured', derived: 'derived', hint: 'a hint' },
     confidenceDoc: { measured: 'The time is measured as such', derived: 'Follows from measured times by a rule that can be wrong', hint: 'Worth a look' },
-    data: 'Data preparation', timeline: 'Timeline', resources: 'Resources', slices: 'slices', span: 'recorded', busy: 'device busy', busyDoc: 'Share of the recorded time in which any stream has work', hidden: 'communication hidden', hiddenDoc: 'Share of the communication that runs beside computation', lanes: 'lanes',
+    data: 'Data preparation', timeline: 'Timeline', resources: 'Resources', slices: 'slices', span: 'recorded', busy: 'device busy', busyDoc: 'Share of the recorded time in which any stream has work', hidden: 'communication hidden', hiddenDoc: 'Share of the communication that runs beside computation', lanes: 'lanes', streams: 'device streams',
     peak: 'memory at its peak', ofCapacity: '{share} of {capacity}', cpuBusy: 'CPUs busy', tensorCores: 'time on tensor cores', occupancy: 'mean occupancy', cube: 'cube utilisation',
   },
   table: {
-    search: 'Search', searchHint: 'Search or /expression/', rows: '{n} rows', shown: '{shown} of {n} rows', columns: 'Columns', csv: 'CSV', noMatch: 'No row matches.',
+    search: 'Search', searchHint: 'Search or /expression/', rows: '{n} row | {n} rows', shown: '{shown} of {n} rows', columns: 'Columns', csv: 'CSV', noMatch: 'No row matches.',
     cut: 'Only the first {shown} of {n} rows are loaded and counted here.', exact: 'exact: {value}', expand: 'Show what it consists of',
   },
   timeline: {
@@ -110,12 +110,12 @@ export default {
     tab: { aicore: 'AI Core', aicpu: 'AI CPU', kernels: 'Device kernels', communication: 'Communication', hostcpu: 'Host CPU', host: 'Host operators', device: 'Device use' },
     answer: '{tab}:', answerTop: '{type} takes {share} of the time.',
     top: 'Types with most time', topDoc: 'Own time of the operators or kernels of each type, all calls of the chosen ranks together', total: '{time} in total', bar: 'Bars', pie: 'Ring', other: 'other',
-    table: 'Operators', view: { all: 'All', type: 'By type', shape: 'By shape', variant: 'By launch' }, history: 'Over the steps', noHistory: 'no calls inside of steps were recorded', shapes: 'Input shapes', copyName: 'Copy name',
+    table: 'Operators', view: { all: 'All', type: 'By type', shape: 'By shape', variant: 'By launch' }, history: 'Over the steps', noHistory: 'no calls inside of steps were recorded', shapes: 'Input shapes', shareDoc: 'Of the own time of all that this tab shows of its rank', copyName: 'Copy name',
     launches: 'Launches', copies: 'Copies', device_use: 'Use of the device', idle: 'Why the device is idle',
   },
   communication: {
     answer: '{waiting} of the communication is waiting, {moving} moves data.', answerUnknown: 'What part of the communication is waiting cannot be said from one rank.', late: 'Rank {rank} comes late: {share} of the communication time is waiting for it.', notRecorded: 'It was not recorded: record that rank too.',
-    wait: 'Waiting and moving data', waitDoc: 'Moving: some plane moves data, or what the shortest rank needed. Waiting: for notices of peers, or for ranks that came later. Click a bar to choose it.', moving: 'moving data', waiting: 'waiting', other: 'not known',
+    wordFor: 'collectives', wait: 'Waiting and moving data', waitDoc: 'Moving: some plane moves data, or what the shortest rank needed. Waiting: for notices of peers, or for ranks that came later. Click a bar to choose it.', moving: 'moving data', waiting: 'waiting', other: 'not known',
     matrix: 'Links between ranks', matrixDoc: 'What went from rank to rank; red is slow. Click a cell to choose its rank.', links: 'Bandwidth of each link', linksDoc: 'Slowest first; red is more than 20 % below the mean of its kind', mean: 'mean', from: 'from', to: 'to', fromTo: 'rank {from} → {to}', bandwidth: 'Bandwidth', bytes: 'Bytes', time_ns: 'Time',
     communication_operators: 'Operators', communication_collectives: 'Across ranks', communication_groups: 'Groups', communication_links: 'Links by step', communication_peer_waits: 'Waits for peers', late_ranks: 'Late ranks',
   },
@@ -139,7 +139,7 @@ export default {
     meanBatch: 'mean time of a batch', meanGet: 'mean time to get', meanPush: 'mean time to push', meanGetNext: 'mean GetNext',
     sizes: 'Queue sizes over the steps', sizesDoc: 'Batches in the queue when the training took one; 0 means that it had to wait', noSizes: 'this loader does not record the size of its queue', waits: 'Waiting over the steps', wait: 'waiting', exposed: 'of it, nothing else to do', steps: 'By step', stages: 'Stages and queues',
     graph: 'Operators and queues', graphDoc: 'Each operator puts batches into its queue; the percentage is how full the queue is on average. A slow operator has a full queue before it and an empty one behind it. Click one for its queue.',
-    queue: 'queue', queueOf: 'Queue behind {stage}', usage: 'usage', capacity: 'capacity', size: 'size', time: 'time', workers: '{n} workers', noQueue: 'no queue', noSamples: 'the sizes of this queue were not recorded', training: 'Training', trainingTakes: 'The training takes from this queue.', advice: 'What to do',
+    queue: 'queue', queueOf: 'Queue behind {stage}', usage: 'usage', capacity: 'capacity', size: 'size', time: 'time', batch: 'Batch', workers: '{n} workers', noQueue: 'no queue', noSamples: 'the sizes of this queue were not recorded', training: 'Training', trainingTakes: 'The training takes from this queue.', advice: 'What to do',
   },
   memory: {
     answer: '{pool} needs {peak} at its peak.', answerShare: 'That is {share} of {capacity}.', answerLeak: 'It grows by {growth} every step.',
@@ -154,7 +154,7 @@ export default {
   },
   ranks: {
     heat: 'Steps of all ranks', heatHint: 'Own time is the step without communication that nothing hides: what a rank needs by itself. Click a cell to open the step.', own: 'Own time', step: 'Step', communication: 'Communication', idle: 'Idle',
-    slow: 'Rank {rank} is slow: {why}.', even: 'No rank stands out.', single: 'One rank was recorded: there is nothing to compare it with.', and: ' and ', why: { late_for_communication: 'the others wait for it', longer_steps: 'longer steps', more_computation: 'more computation' },
+    slow: 'Rank {rank} is slow: {why}.', even: 'No rank stands out.', single: 'One rank was recorded: there is nothing to compare it with.', and: ' and ', why: { late_for_communication: 'the others wait for it', longer_steps: 'its steps are longer', more_computation: 'it computes more' },
     slowList: 'Slow ranks', slowDoc: 'Ranks that others wait for, or that compute or step more than 20 % above the mean', reason: 'because', caused: 'waiting it caused', computeOver: 'computation over the mean', stepOver: 'step over the mean', bars: 'Time of each rank', barsDoc: 'Computation, communication and idle time over the recording; computation and communication may overlap', comparison: 'Ranks beside each other',
   },
   steps: {

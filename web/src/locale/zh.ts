@@ -9,7 +9,7 @@ export default {
   bar: {
     rank: '卡', allRanks: '所有卡', theme: '主题', light: '浅色', dark: '深色', language: 'English', help: '快捷键',
     search: '搜索', losses: '{n} 处丢失', suspects: '{n} 处存疑', clean: '数据完整', collapse: '收起', expand: '展开',
-    back: '所有运行',
+    back: '所有运行', strip: '训练步', stripDoc: '每步一条：高度是时长，颜色表示时间去向。点击可在所有页面选择该步。',
   },
   state: {
     loading: '加载中', empty: '没有数据', emptyBecause: '没有数据：{why}', failed: '出错了',
@@ -17,7 +17,7 @@ export default {
   },
   runs: {
     title: '运行列表', none: '此目录下还没有记录。', noneHint: '录制一次，或把 trace 文件放到这里，它会自动出现。',
-    search: '搜索运行', name: '名称', ranks: '卡数', device: '设备', steps: '步数', size: '大小', quality: '数据质量', age: '修改时间',
+    search: '搜索运行', noMatch: '没有匹配的运行。', name: '名称', ranks: '卡数', device: '设备', steps: '步数', size: '大小', quality: '数据质量', age: '修改时间',
     importing: '导入中', waiting: '等待中', failed: '失败', ready: '就绪',
     add: '添加跟踪文件', addHint: '选择跟踪文件，或将其拖放到本页任意位置', drop: '松开即可将文件添加到此文件夹',
     tags: '标签', tagAdd: '添加标签', tagRemove: '移除标签 {tag}', tagSearch: '带有标签 {tag} 的运行',
@@ -40,10 +40,10 @@ export default {
   },
   ago: { second: '{n} 秒前', minute: '{n} 分钟前', hour: '{n} 小时前', day: '{n} 天前' },
   part: {
-    compute: '计算', exposed_communication: '未掩盖的通信', exposed_copy: '拷贝', idle: '空闲',
+    compute: '计算', operators: '算子', between: '算子之间', exposed_communication: '未掩盖的通信', exposed_copy: '拷贝', idle: '空闲',
     input: '等待数据', sync: '同步之后', gc: '垃圾回收', host: '主机下发太慢', other: '没有记录',
     interval: '迭代间隙', fp_bp: '前反向', tail: '迭代拖尾',
-    computeDoc: '设备在计算的时间（所有流合并）', exposed_communicationDoc: '同时没有计算的通信', exposed_copyDoc: '同时既无计算也无通信的拷贝和置值',
+    computeDoc: '设备在计算的时间（所有流合并）', operatorsDoc: '主机上有算子在运行的时间', betweenDoc: '在有记录的代码中，但没有算子在运行', exposed_communicationDoc: '同时没有计算的通信', exposed_copyDoc: '同时既无计算也无通信的拷贝和置值',
     inputDoc: '主机等待下一批数据时设备停顿', syncDoc: '同步清空队列后设备停顿', gcDoc: 'Python 垃圾回收时设备停顿', hostDoc: '主机在执行有记录的代码而没有下发，设备停顿', otherDoc: '设备停顿，主机上没有记录',
     intervalDoc: '从上一步结束到第一个前向算子：主要是读取数据', fp_bpDoc: '从第一个前向算子到最后一个反向算子', tailDoc: '反向之后：没有被掩盖的梯度交换和优化器',
   },
@@ -52,14 +52,14 @@ export default {
     budget: '一步的时间去向', budgetDoc: '设备在做什么、为什么停顿；各部分之和等于一步', stages: '一步的阶段', stagesDoc: '迭代间隙、前反向、迭代拖尾：完整步的平均值或所选的步',
     findings: '助手', findingsDoc: '使训练步变长的原因，可节省最多的在前', noFindings: '没有突出的问题，占比最大的是{part}。',
     gain: '每步最多可省 {time}（{share}）', evidence: '在时间线中查看', operators: '耗时最多的算子类型', operatorsDoc: '按类型统计的算子自身时间（整个记录，主要工作所在处）',
-    perStep: '{n} 步的平均值', oneStep: '第 {n} 步', ranksHint: '卡 {rank}',
+    perStep: '{n} 步的平均值', perStepDoc: '不含每张卡的第一步：它比其他步长', oneStep: '第 {n} 步', ranksHint: '卡 {rank}',
     confidence: { measured: '实测', derived: '推导', hint: '提示' },
     confidenceDoc: { measured: '时间就是这样测得的', derived: '由测得的时间按规则推出，规则可能有误', hint: '值得一看' },
-    data: '数据准备', timeline: '时间线', resources: '资源', slices: '切片', span: '记录时长', busy: '设备忙碌', busyDoc: '记录时间中任一流有任务的比例', hidden: '通信被掩盖', hiddenDoc: '与计算同时进行的通信比例', lanes: '泳道',
+    data: '数据准备', timeline: '时间线', resources: '资源', slices: '切片', span: '记录时长', busy: '设备忙碌', busyDoc: '记录时间中任一流有任务的比例', hidden: '通信被掩盖', hiddenDoc: '与计算同时进行的通信比例', lanes: '泳道', streams: '设备流',
     peak: '内存峰值', ofCapacity: '{capacity} 的 {share}', cpuBusy: 'CPU 忙碌', tensorCores: '张量核时间', occupancy: '平均占用率', cube: 'Cube 利用率',
   },
   table: {
-    search: '搜索', searchHint: '搜索或 /正则/', rows: '{n} 行', shown: '{n} 行中的 {shown} 行', columns: '列', csv: 'CSV', noMatch: '没有匹配的行。',
+    search: '搜索', searchHint: '搜索或 /正则/', rows: '{n} 行 | {n} 行', shown: '{n} 行中的 {shown} 行', columns: '列', csv: 'CSV', noMatch: '没有匹配的行。',
     cut: '共 {n} 行，这里只载入并统计了前 {shown} 行。', exact: '精确值：{value}', expand: '展开',
   },
   timeline: {
@@ -110,12 +110,12 @@ export default {
     tab: { aicore: 'AI Core', aicpu: 'AI CPU', kernels: '设备核函数', communication: '通信', hostcpu: '主机 CPU', host: '主机算子', device: '设备利用' },
     answer: '{tab}：', answerTop: '{type} 占 {share} 的时间。',
     top: '耗时最多的类型', topDoc: '每种类型的算子或核函数的自身时间，所选卡的全部调用之和', total: '共 {time}', bar: '柱状图', pie: '环图', other: '其他',
-    table: '算子', view: { all: '全部', type: '按类型', shape: '按形状', variant: '按启动配置' }, history: '随步变化', noHistory: '没有记录到训练步内的调用', shapes: '输入形状', copyName: '复制名称',
+    table: '算子', view: { all: '全部', type: '按类型', shape: '按形状', variant: '按启动配置' }, history: '随步变化', noHistory: '没有记录到训练步内的调用', shapes: '输入形状', shareDoc: '占该卡在此标签页中全部自身时间的比例', copyName: '复制名称',
     launches: '下发', copies: '拷贝', device_use: '设备利用', idle: '设备为何空闲',
   },
   communication: {
     answer: '通信时间中 {waiting} 在等待，{moving} 在传输数据。', answerUnknown: '只有一张卡的记录，无法区分等待与传输。', late: '卡 {rank} 晚到：{share} 的通信时间在等它。', notRecorded: '它没有被记录：请把那张卡也记录下来。',
-    wait: '等待与传输', waitDoc: '传输：有平面在搬运数据，或最短的卡所需的时间。等待：等对端的通知，或等晚到的卡。点击柱子可选择。', moving: '传输', waiting: '等待', other: '未知',
+    wordFor: '集合通信', wait: '等待与传输', waitDoc: '传输：有平面在搬运数据，或最短的卡所需的时间。等待：等对端的通知，或等晚到的卡。点击柱子可选择。', moving: '传输', waiting: '等待', other: '未知',
     matrix: '卡间链路', matrixDoc: '卡与卡之间的传输；红色为慢。点击单元格选择该卡。', links: '每条链路的带宽', linksDoc: '最慢的在前；红色表示低于同类平均值 20 % 以上', mean: '平均', from: '源', to: '目的', fromTo: '卡 {from} → {to}', bandwidth: '带宽', bytes: '字节', time_ns: '时间',
     communication_operators: '通信算子', communication_collectives: '跨卡', communication_groups: '通信域', communication_links: '按步的链路', communication_peer_waits: '等待对端', late_ranks: '晚到的卡',
   },
@@ -139,7 +139,7 @@ export default {
     meanBatch: '每批平均时间', meanGet: '平均取数时间', meanPush: '平均推送时间', meanGetNext: '平均 GetNext',
     sizes: '各步的队列长度', sizesDoc: '训练取数时队列中的批数；0 表示必须等待', noSizes: '该加载器不记录队列长度', waits: '各步的等待', wait: '等待', exposed: '其中无事可做', steps: '按步', stages: '阶段与队列',
     graph: '算子与队列', graphDoc: '每个算子把数据放入其队列；百分比是队列的平均占用。慢的算子前面队列满、后面队列空。点击查看队列。',
-    queue: '队列', queueOf: '{stage} 之后的队列', usage: '利用率', capacity: '容量', size: '长度', time: '时间', workers: '{n} 个线程', noQueue: '无队列', noSamples: '没有记录这个队列的长度', training: '训练', trainingTakes: '训练从这个队列取数据。', advice: '建议',
+    queue: '队列', queueOf: '{stage} 之后的队列', usage: '利用率', capacity: '容量', size: '长度', time: '时间', batch: '批次', workers: '{n} 个线程', noQueue: '无队列', noSamples: '没有记录这个队列的长度', training: '训练', trainingTakes: '训练从这个队列取数据。', advice: '建议',
   },
   memory: {
     answer: '{pool} 峰值需要 {peak}。', answerShare: '占 {capacity} 的 {share}。', answerLeak: '每步增长 {growth}。',

@@ -16,11 +16,25 @@ export function tableOf(tab: OperatorTab, view: View): { name: string; category:
 const deviceTimes = ['name', 'type', 'rank', 'count', 'total_ns', 'share', 'mean_ns', 'min_ns', 'max_ns', 'p99_ns', 'input_shapes', 'input_types', 'module']
 const hostTimes = ['name', 'rank', 'count', 'total_ns', 'self_ns', 'share', 'mean_ns', 'max_ns', 'device_self_ns', 'device_share', 'launches', 'input_shapes', 'module']
 export function columnsOf(tab: OperatorTab, view: View): string[] {
-  if (view === 'type') return ['type', 'rank', 'category', 'operators', 'count', 'total_ns', 'self_ns', 'share', 'mean_ns', 'min_ns', 'max_ns', 'p99_ns', 'device_self_ns', 'device_share']
+  if (view === 'type') {
+    const own = ['type', 'rank', 'category', 'operators', 'count', 'total_ns', 'self_ns', 'share', 'mean_ns', 'min_ns', 'max_ns', 'p99_ns']
+    return tab === 'host' ? [...own, 'device_self_ns', 'device_share'] : own // only host operators launch device work
+  }
   if (tab === 'kernels' && view === 'all') return ['name', 'rank', 'kind', 'op', 'count', 'total_ns', 'share', 'mean_ns', 'min_ns', 'max_ns', 'tensor_cores', 'occupancy', 'blocks_per_sm']
   if (tab === 'kernels') return ['name', 'rank', 'op', 'grid', 'block', 'registers', 'shared_memory_bytes', 'count', 'total_ns', 'mean_ns', 'occupancy']
   if (view === 'shape') return ['name', 'rank', 'input_shapes', 'input_types', 'count', 'total_ns', 'self_ns', 'mean_ns', 'min_ns', 'max_ns', 'device_self_ns']
   return tab === 'host' ? hostTimes : deviceTimes
+}
+
+// Shares of what a tab shows of a rank; the server's are of a category or class, of which a tab may have several.
+export function shareInTab(columns: ColumnInfo[], rows: Cell[][]): (rows: Cell[][]) => Cell[][] {
+  const [share, rank, window] = ['share', 'rank', 'window'].map((name) => at(columns, name)) as [number, number, number]
+  const time = at(columns, 'self_ns') >= 0 ? at(columns, 'self_ns') : at(columns, 'total_ns')
+  if (share < 0 || time < 0) return (some) => some
+  const key = (row: Cell[]) => `${row[rank]} ${row[window]}`
+  const totals = new Map<string, number>()
+  for (const row of rows) totals.set(key(row), (totals.get(key(row)) ?? 0) + Number(row[time] ?? 0))
+  return (some) => some.map((row) => row.map((cell, i) => (i === share ? Number(row[time] ?? 0) / (totals.get(key(row)) || 1) : cell)))
 }
 
 const at = (columns: ColumnInfo[], name: string) => columns.findIndex((column) => column.name === name)

@@ -17,4 +17,5 @@ test('collectives have a line for each stream and end with the step', () => {
   expect(lines.map((line) => line.name)).toEqual(['3', '20'])
   expect(lines[1]?.boxes[0]?.width).toBeCloseTo(0.1)
   expect(lines[1]?.boxes[0]?.length).toBe(20)
+  expect(reduceLines([{ stream: null, name: 'a', offset_ns: 0, dur_ns: 5 }], 100)[0]?.name).toBe('')
 })

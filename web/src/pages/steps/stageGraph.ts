@@ -38,15 +38,16 @@ export function stageBoxes(row: Row): Box[] {
 
 // What reaches beyond the step is cut where it ends.
 export function reduceLines(rows: Row[], whole: number): Line[] {
-  const lines = new Map<string, Box[]>()
+  const lines = new Map<string, Box[]>() // by stream, '' where there is none
   for (const row of rows) {
     const start = Number(row.offset_ns)
     const length = Number(row.dur_ns)
     if (!(whole > 0) || start >= whole || start + length <= 0) continue
     const from = Math.max(0, start)
-    const boxes = lines.get(String(row.stream)) ?? []
+    const stream = String(row.stream ?? '')
+    const boxes = lines.get(stream) ?? []
     boxes.push({ label: String(row.name), colour: 'comm-overlapped', start, length, left: from / whole, width: (Math.min(whole, start + length) - from) / whole })
-    lines.set(String(row.stream), boxes)
+    lines.set(stream, boxes)
   }
   return [...lines.entries()].sort((a, b) => Number(a[0]) - Number(b[0])).map(([name, boxes]) => ({ name, boxes }))
 }
