@@ -108,6 +108,8 @@ constexpr NamedTable kTables[] = {
         "memory_peak", "Who holds each pool's peak, by operator and module."),
     named<kMemoryStepFields, [](RunAnalyses& run) -> const auto& { return run.memory().steps; }>(
         "memory_steps", "Memory by step."),
+    named<kModuleFields, [](RunAnalyses& run) -> const auto& { return run.modules(); }>(
+        "modules", "The tree of PyTorch modules: time on the host and work on devices."),
     named<kOperatorShapeFields,
           [](RunAnalyses& run) -> const auto& { return run.operators().shapes; }>(
         "operator_shapes", "Operators by the shapes and types of their inputs."),

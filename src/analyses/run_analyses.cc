@@ -40,6 +40,20 @@ const std::vector<RankComparisonRow>& RunAnalyses::rank_comparison() {
   });
 }
 
+const std::vector<ModuleRow>& RunAnalyses::modules() {
+  return results_->modules.get([&] {
+    return rows_of_ranks<ModuleRow>(ranks_.size(), options_.threads, [&](size_t rank) {
+      auto rows = module_rows(*store_, ranks_[rank]);
+      if (rows.empty())
+        results_->add_reason("modules",
+                             of_rank(ranks_[rank],
+                                     "the recording has no modules of PyTorch: record with "
+                                     "with_stack=True, which names them"));
+      return rows;
+    });
+  });
+}
+
 const std::vector<TimelineLane>& RunAnalyses::timeline() {
   return results_->timeline.get([&] {
     const auto& intervals = device_intervals();

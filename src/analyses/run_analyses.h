@@ -29,6 +29,7 @@
 #include "analyses/memory/memory.h"
 #include "analyses/memory/memory_curve.h"
 #include "analyses/memory/run_memory.h"
+#include "analyses/modules/modules.h"
 #include "analyses/operators/rank_operators.h"
 #include "analyses/overlap/idle.h"
 #include "analyses/overlap/overlap_lanes.h"
@@ -104,6 +105,8 @@ class RunAnalyses {
   // Who holds the memory at a moment: `pool` is a row of memory() with events. Of a plan, the
   // moment is the position of a node.
   std::vector<MemoryOwnerRow> memory_owners_at(const MemoryRow& pool, int64_t moment, size_t most);
+
+  const std::vector<ModuleRow>& modules();
 
   // Tables operators, operator_types, operator_shapes and operator_steps.
   const OperatorResults& operators();

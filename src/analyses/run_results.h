@@ -63,6 +63,7 @@ struct RunAnalyses::Results {
   Once<MemoryResult> memory;
   Once<std::vector<MemoryPoint>> memory_curve;
   Once<std::vector<MemoryOperatorRow>> memory_operators;
+  Once<std::vector<ModuleRow>> modules;
   Once<PipelineResult> pipeline;
   std::once_flag operators_walked;
   OperatorResults operators;

@@ -115,7 +115,7 @@ TEST(KernelsExpected, TensorBoardPluginUseOfDevices) {
 }
 
 // Where the plugin's numbers of operators follow from the trace. It differs:
-// - an operator in one of the same name is one call there, with both lengths
+// - an operator in one of the same name is added once more there, and not counted as the only child
 // - it links kernels by External id alone: device times are 0 where only correlations tell
 // - runtime calls are children by External id, of other threads too
 // - in alexnet External ids of kernels are their correlations: what operators have the same ids is

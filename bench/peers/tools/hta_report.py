@@ -1,0 +1,25 @@
+"""Holistic Trace Analysis: TraceAnalysis() and every analysis of a single rank that it has."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+
+from hta.trace_analysis import TraceAnalysis
+from result import report
+
+path = pathlib.Path(sys.argv[1]).resolve()
+analysis = TraceAnalysis(
+    trace_files={0: str(path)}, trace_dir=str(path.parent), include_last_profiler_step=True
+)
+analysis.get_temporal_breakdown(visualize=False)
+analysis.get_comm_comp_overlap(visualize=False)
+analysis.get_gpu_kernel_breakdown(visualize=False)
+analysis.get_idle_time_breakdown(visualize=False)
+analysis.get_cuda_kernel_launch_stats(visualize=False)
+analysis.get_gpu_user_annotation_breakdown(visualize=False)
+analysis.get_queue_length_summary()
+analysis.get_memory_bw_summary()
+_, found = analysis.critical_path_analysis(rank=0, annotation="ProfilerStep", instance_id=1)
+assert found
+report(len(analysis.t.get_trace(0)), "HolisticTraceAnalysis")

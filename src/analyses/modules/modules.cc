@@ -1,0 +1,155 @@
+#include "analyses/modules/modules.h"
+
+#include <algorithm>
+
+#include "analyses/common/key_index.h"
+#include "analyses/common/saturated.h"
+
+namespace stepscope {
+namespace {
+
+constexpr std::string_view kPrefix = "nn.Module: ";
+constexpr uint32_t kDeepest = 64;           // what is deeper counts for its ancestor
+constexpr uint32_t kTop = 0;                // outside of all modules
+constexpr uint32_t kInOperator = 1u << 31;  // beside the number of the module
+
+class ModuleTree {
+ public:
+  ModuleTree(const StoreReader& store, const RankId& rank) : store_(store), rank_(rank) {
+    nodes_.emplace_back();
+  }
+
+  std::vector<ModuleRow> rows() {
+    mark_operators();
+    read_slices();
+    if (nodes_.size() == 1) return {};
+    read_kernels();
+    // Inner modules come after those around them.
+    for (size_t i = nodes_.size(); i-- > 1;) {
+      ModuleRow& row = nodes_[i].row;
+      add_saturated(row.device_ns, row.device_self_ns);
+      ModuleRow& around = nodes_[nodes_[i].parent].row;
+      around.kernels += row.kernels;
+      add_saturated(around.device_ns, row.device_ns);
+    }
+    std::vector<ModuleRow> rows;
+    for (size_t i = 1; i < nodes_.size(); ++i) rows.push_back(std::move(nodes_[i].row));
+    return rows;
+  }
+
+ private:
+  struct Node {
+    uint32_t parent = kTop;
+    ModuleRow row;
+  };
+
+  int64_t slice_base() const {
+    return static_cast<int64_t>(store_.row_base(Table::kSlices, rank_.position));
+  }
+
+  void mark_operators() {
+    is_operator_.resize(store_.rows(Table::kSlices, rank_.position));
+    const int64_t base = slice_base();
+    for_each_row<1>(store_, Table::kOps, rank_.position, {"id"}, [&](const auto& row) {
+      const auto at = static_cast<uint64_t>(row[0] - base);
+      if (at < is_operator_.size()) is_operator_[at] = true;
+    });
+  }
+
+  bool is_module(int64_t name) {
+    if (name != last_name_) {
+      last_name_ = name;
+      last_is_module_ = store_.string(name).starts_with(kPrefix);
+    }
+    return last_is_module_;
+  }
+
+  uint32_t inside(uint32_t module, int64_t name) {
+    if (nodes_[module].row.level == kDeepest) return module;
+    const uint32_t key = known_.group({module, name});
+    if (key == node_of_key_.size()) {
+      node_of_key_.push_back(static_cast<uint32_t>(nodes_.size()));
+      Node node;
+      node.parent = module;
+      node.row.rank = rank_.rank;
+      node.row.window = rank_.window;
+      node.row.level = nodes_[module].row.level + 1;
+      node.row.module = nodes_[module].row.module + (module == kTop ? "" : "/") +
+                        std::string(store_.string(name).substr(kPrefix.size()));
+      nodes_.push_back(std::move(node));
+    }
+    return node_of_key_[key];
+  }
+
+  // Callers come before what they call.
+  void read_slices() {
+    const int64_t base = slice_base();
+    places_.resize(is_operator_.size(), kTop);
+    uint64_t slice = 0;
+    for_each_row<4>(store_, Table::kSlices, rank_.position, {"name", "parent", "dur", "flags"},
+                    [&](const auto& row) {
+                      const auto [name, parent, dur_ns, flags] = row;
+                      const uint64_t at = slice++;
+                      const uint64_t outer =
+                          parent == kNull ? at : static_cast<uint64_t>(parent - base);
+                      uint32_t& place = places_[at];
+                      if (outer < at) place = places_[outer];
+                      if (dur_ns < 0 || (flags & kFlagImpossible) != 0) return;
+                      const uint32_t around = place & ~kInOperator;
+                      const bool is_in_operator = (place & kInOperator) != 0;
+                      const uint32_t inner = is_module(name) ? inside(around, name) : around;
+                      if (inner != around) {
+                        ModuleRow& own = nodes_[inner].row;
+                        ++own.calls;
+                        add_saturated(own.host_ns, dur_ns);
+                        add_saturated(own.host_self_ns, dur_ns);
+                        place = inner;
+                      } else if (is_operator_[at] && !is_in_operator) {
+                        ++nodes_[around].row.operators;
+                        place = around | kInOperator;
+                      } else {
+                        return;
+                      }
+                      // What an operator calls is in its time already.
+                      if (!is_in_operator) add_saturated(nodes_[around].row.host_self_ns, -dur_ns);
+                    });
+  }
+
+  uint32_t module_of(int64_t slice) const {
+    const auto at = static_cast<uint64_t>(slice - slice_base());
+    return slice == kNull || at >= places_.size() ? kTop : places_[at] & ~kInOperator;
+  }
+
+  // Device work belongs to where it was launched, or else to where its operator is: launching may
+  // be another thread's work.
+  void read_kernels() {
+    for_each_row<4>(store_, Table::kKernels, rank_.position, {"op", "launch", "dur", "flags"},
+                    [&](const auto& row) {
+                      const auto [op, launch, dur_ns, flags] = row;
+                      if (dur_ns < 0 || (flags & kFlagImpossible) != 0) return;
+                      const uint32_t module = module_of(launch);
+                      ModuleRow& own = nodes_[module == kTop ? module_of(op) : module].row;
+                      ++own.kernels;
+                      add_saturated(own.device_self_ns, dur_ns);
+                    });
+  }
+
+  const StoreReader& store_;
+  const RankId& rank_;
+  std::vector<Node> nodes_;
+  KeyIndex<2> known_;  // module around and name
+  std::vector<uint32_t> node_of_key_;
+  std::vector<bool> is_operator_;  // by slice
+  std::vector<uint32_t> places_;   // by slice: innermost module, and whether in an operator of it
+  int64_t last_name_ = kNull;
+  bool last_is_module_ = false;
+};
+
+}  // namespace
+
+std::vector<ModuleRow> module_rows(const StoreReader& store, const RankId& rank) {
+  if (store.find_strings(kPrefix).empty()) return {};
+  return ModuleTree(store, rank).rows();
+}
+
+}  // namespace stepscope
