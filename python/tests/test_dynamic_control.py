@@ -11,7 +11,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Callable
+from typing import Any, Callable
 
 import pytest
 from rank_job import Job, until
@@ -160,26 +160,94 @@ def test_two_machines_record_the_same_steps(machine: Made) -> None:
     assert "cannot reach the training" in gone
 
 
-def test_with_tls_and_a_token(machine: Made, tmp_path: pathlib.Path) -> None:
+def certificate_in(folder: pathlib.Path) -> str:
     if not shutil.which("openssl"):
         pytest.skip("needs the program openssl")
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
          "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
          "-keyout", "key.pem", "-out", "cert.pem"],
-        cwd=tmp_path, check=True, capture_output=True,
+        cwd=folder, check=True, capture_output=True,
     )  # fmt: skip
+    return str(folder / "cert.pem")
+
+
+@contextmanager
+def server(job: Job, *options: str) -> Iterator[Callable[..., tuple[int, Any]]]:
+    """``stepscope serve``; gives a function that asks it."""
+    (job.folder / "out").mkdir(exist_ok=True)
+    program = subprocess.Popen(
+        [job.cli, "serve", job.folder, "--port", "0", "--no-token", *options],
+        cwd=job.folder, env=job.environment, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert program.stdout
+    port = int(program.stdout.readline().rpartition(":")[2].strip().rstrip("/"))
+
+    def ask(path: str, body: dict[str, Any] | None = None) -> tuple[int, Any]:
+        caller = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        method, headers = ("POST", {"Content-Type": "application/json"}) if body else ("GET", {})
+        caller.request(method, f"/api/v1/{path}", json.dumps(body) if body else None, headers)
+        reply = caller.getresponse()
+        content = json.loads(reply.read())
+        caller.close()
+        return reply.status, content
+
+    try:
+        yield ask
+    finally:
+        program.terminate()
+        program.communicate(timeout=60)
+
+
+def test_the_web_server_asks_a_socket_with_tls_and_a_token(
+    machine: Made, tmp_path: pathlib.Path
+) -> None:
+    certificate = certificate_in(tmp_path)
+    port = free_port()
+    job = machine(
+        "one", 2,
+        STEPSCOPE_CONTROL=f"127.0.0.1:{port}",
+        STEPSCOPE_CONTROL_TOKEN="secret",
+        STEPSCOPE_CONTROL_CERT=certificate,
+        STEPSCOPE_CONTROL_KEY=str(tmp_path / "key.pem"),
+    )  # fmt: skip
+    until(lambda: listens(port), "a rank listens")
+    target = ("--control", f"127.0.0.1:{port}", "--control-ca", certificate)
+    with server(job, *target) as ask:
+        status, told = ask("control/ranks")
+        assert status == 200 and [rank["rank"] for rank in told["ranks"]] == [0, 1], told
+        status, asked = ask("control/capture", {"next": 3, "ranks": [1]})
+        assert status == 200 and [rank["rank"] for rank in asked["ranks"]] == [1], asked
+
+        def request() -> dict[str, Any]:
+            state: dict[str, Any] = ask("control/ranks")[1]
+            return dict(state["requests"][0])
+
+        until(lambda: request()["ranks"][0]["run_state"] == "ready", "the run is in the list")
+        done = request()
+        assert done["over"] and done["ranks"][0]["state"] == "finished", done
+    job.environment["STEPSCOPE_CONTROL_TOKEN"] = "guessed"
+    with server(job, *target) as ask:
+        status, refused = ask("control/capture", {"next": 1})
+        assert status == 403 and "the token is wrong" in refused["error"]["message"], refused
+    job.end()
+    first, last = done["steps"]
+    assert job.steps() == {1: list(range(first, last + 1))}
+
+
+def test_with_tls_and_a_token(machine: Made, tmp_path: pathlib.Path) -> None:
+    certificate = certificate_in(tmp_path)
     port = free_port()
     address = f"127.0.0.1:{port}"
     job = machine(
         "one", 1,
         STEPSCOPE_CONTROL=address,
         STEPSCOPE_CONTROL_TOKEN="secret",
-        STEPSCOPE_CONTROL_CERT=str(tmp_path / "cert.pem"),
+        STEPSCOPE_CONTROL_CERT=certificate,
         STEPSCOPE_CONTROL_KEY=str(tmp_path / "key.pem"),
     )  # fmt: skip
     until(lambda: listens(port), "the rank listens")
-    ca = ("--ca", str(tmp_path / "cert.pem"))
+    ca = ("--ca", certificate)
     job.capture("--next", "2", "--wait", *ca, target=address)
     assert "cannot reach" in job.capture(target=address, expect=1).stderr, "without TLS"
     before = job.file.read_text()

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Callable
 
 import pytest
 import stepscope
@@ -26,6 +27,23 @@ def train(watch, steps, seconds=0.01):
         watch.step()
         with stepscope.record_function("work"):
             time.sleep(seconds)
+"""
+
+
+PLAYED_TORCH = """
+hooks = []
+class Hook:
+    def remove(self):
+        hooks.clear()
+def register_optimizer_step_post_hook(hook):
+    hooks.append(hook)
+    return Hook()
+class Optimizer:
+    pass
+the_only = Optimizer()
+def step():
+    for hook in hooks:
+        hook(the_only, (), {})
 """
 
 
@@ -205,6 +223,53 @@ for number in range(1, 60):
     assert done.returncode == 0, done.stderr
     (run,) = captured(tmp_path)
     assert the_trigger(run)["step"] == 30
+
+
+RULES = ("--watch", "--slow-factor", "10", "--slow-steps", "1", "--no-progress", "0")
+
+
+def test_the_command_line_can_ask_for_a_watch(
+    record_program: Callable[..., str], tmp_path: pathlib.Path
+) -> None:
+    program = """
+import time
+from stepscope import _record
+for number in range(1, 60):
+    _record.step(number)
+    time.sleep(2 if number == 30 else 0.02)
+"""
+    said = record_program("-c", program, options=(*RULES, "--capture-steps", "2"))
+    runs = list((tmp_path / "runs").glob("*_ascend_ms"))  # a busy machine may have slow steps too
+    assert 30 in [the_trigger(run)["step"] for run in runs]
+    assert all(f"{run}: " in said for run in runs), "the command names them at its end"
+
+
+def test_the_command_line_says_when_nothing_was_captured(
+    record_program: Callable[..., str], tmp_path: pathlib.Path
+) -> None:
+    said = record_program("-c", "print('nothing of ours')", options=("--watch",))
+    assert "nothing was captured" in said
+    assert list((tmp_path / "runs").iterdir()) == []
+
+
+def test_a_framework_that_is_imported_later_joins_the_watch(tmp_path: pathlib.Path) -> None:
+    # Played: steps are marked by the optimizers of a torch that has nothing else.
+    torch = tmp_path / "torch" / "optim"
+    torch.mkdir(parents=True)
+    (torch.parent / "__init__.py").write_text("")
+    (torch / "__init__.py").write_text("")
+    (torch / "optimizer.py").write_text(PLAYED_TORCH)
+    program = """
+with stepscope.triggers.watch("captures", operators=False, no_progress_s=None,
+                              slow_step=stepscope.triggers.SlowStep(factor=10, steps=1)):
+    from torch.optim import optimizer
+    for number in range(40):
+        time.sleep(2 if number == 30 else 0.02)
+        optimizer.step()
+"""
+    done = run_program(tmp_path, program)
+    assert done.returncode == 0, done.stderr
+    assert "slow_step" in [the_trigger(run)["kind"] for run in captured(tmp_path)]
 
 
 def test_memory_that_is_not_to_be_had_is_a_cause(tmp_path: pathlib.Path) -> None:

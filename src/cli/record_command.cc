@@ -30,6 +30,14 @@ struct Options {
   std::string output = "stepscope_runs";
   std::string tier = "kernels";
   std::string npu_level;
+  bool watch = false;
+  double slow_factor = 1.5;
+  int slow_steps = 3;
+  double no_progress_s = 60;
+  double keep_seconds = 10;
+  int capture_steps = 5;
+  double capture_seconds = 30;
+  int at_most = 3;
   std::vector<std::string> command;
 };
 
@@ -159,21 +167,60 @@ std::string describe(const std::string& run) {
                      device.empty() ? without_device : device);
 }
 
-Status record(const Options& options, int& exit_code) {
+// What the environment of a program says so that its Python watches it (docs/triggers.md).
+Status ask_for_watch(const Options& options, const std::string& output) {
+  for (const char* const name : {"STEPSCOPE_OPTIONS", "MS_PROFILER_OPTIONS"}) {
+    if (::getenv(name) != nullptr)
+      return usage_error(fmt::format("--watch, and {} is set: a process is recorded once", name),
+                         fmt::format("unset {}, or leave --watch out", name));
+  }
+  const std::string python = injected_python();
+  if (python.empty())
+    return Error{ErrorCode::kNotFound, "cannot watch", "sitecustomize.py",
+                 "it is not beside the program " + this_program().string(),
+                 "install Stepscope completely"};
+  nlohmann::json rules = {{"slow_step", nullptr},
+                          {"no_progress_s", nullptr},
+                          {"keep_seconds", options.keep_seconds},
+                          {"capture_steps", options.capture_steps},
+                          {"capture_seconds", options.capture_seconds},
+                          {"at_most", options.at_most}};
+  if (options.slow_factor > 0)
+    rules["slow_step"] = {{"factor", options.slow_factor}, {"steps", options.slow_steps}};
+  if (options.no_progress_s > 0) rules["no_progress_s"] = options.no_progress_s;
+  const nlohmann::json asked = {{"start", true}, {"output_path", output}, {"watch", rules}};
+  ::setenv("STEPSCOPE_OPTIONS", asked.dump().c_str(), 1);
+  ::setenv("STEPSCOPE_WATCH", "1", 1);
+  put_first_on_python_path(python);
+  return {};
+}
+
+Status ask_for_recording(const Options& options, const std::string& output) {
   auto library = injected_library();
   if (!library) return std::move(library.error());
-  std::error_code error;
-  fs::create_directories(options.output, error);
-  if (error) return system_error("cannot create", options.output, error.value());
-  const std::string output = fs::absolute(options.output, error).string();
-  const std::set<std::string> before = runs_in(output);
   ::setenv("STEPSCOPE_OUTPUT", output.c_str(), 1);
   ::setenv("STEPSCOPE_TIER", options.tier.c_str(), 1);
   if (!options.npu_level.empty()) ::setenv("STEPSCOPE_NPU", options.npu_level.c_str(), 1);
   ::setenv("CUDA_INJECTION64_PATH", library->c_str(), 1);
   ::setenv("NVTX_INJECTION64_PATH", library->c_str(), 0);  // another tool's is left alone
   put_first_on_python_path(injected_python());
-  fmt::print(stderr, "stepscope: recording into {}: {}\n", output, estimate(options.tier));
+  return {};
+}
+
+Status record(const Options& options, int& exit_code) {
+  std::error_code error;
+  fs::create_directories(options.output, error);
+  if (error) return system_error("cannot create", options.output, error.value());
+  const std::string output = fs::absolute(options.output, error).string();
+  const std::set<std::string> before = runs_in(output);
+  if (Status asked =
+          options.watch ? ask_for_watch(options, output) : ask_for_recording(options, output);
+      !asked)
+    return asked;
+  if (options.watch)
+    fmt::print(stderr, "stepscope: watching; what happens is captured into {}\n", output);
+  else
+    fmt::print(stderr, "stepscope: recording into {}: {}\n", output, estimate(options.tier));
   auto code = run_command(options.command);
   if (!code) return std::move(code.error());
   exit_code = *code;
@@ -181,7 +228,11 @@ Status record(const Options& options, int& exit_code) {
   std::vector<std::string> runs;
   std::ranges::set_difference(runs_in(output), before, std::back_inserter(runs));
   // On stderr: the program's own output may be going into a pipe.
-  if (runs.empty()) {
+  if (runs.empty() && options.watch) {
+    fmt::print(stderr,
+               "stepscope: nothing was captured: nothing happened, or the program imports neither "
+               "PyTorch nor MindSpore nor stepscope\n");
+  } else if (runs.empty()) {
     fmt::print(stderr,
                "stepscope: nothing was recorded: the program used neither a CUDA device nor "
                "Stepscope's own functions\n");
@@ -198,17 +249,39 @@ void add_record_command(Program& program) {
       "record", "run a program and record it: stepscope record -- python train.py");
   command->add_option("-o,--output", options->output,
                       "folder for the runs; default: stepscope_runs");
-  command
-      ->add_option("--tier", options->tier,
-                   "what of the GPU: pulse (memory, collectives), kernels (and copies), full (and "
-                   "runtime calls); default: kernels")
-      ->check(CLI::IsMember({"pulse", "kernels", "full"}));
-  command
-      ->add_option("--npu", options->npu_level,
-                   "also the Ascend NPU, from the import of MindSpore or torch_npu to the end: "
-                   "level0 (kernels), level1 (and counters, AscendCL), level2 (and the runtime); "
-                   "default: in the windows of the program's own profiler only")
-      ->check(CLI::IsMember({"level0", "level1", "level2"}));
+  auto* const tier =
+      command
+          ->add_option(
+              "--tier", options->tier,
+              "what of the GPU: pulse (memory, collectives), kernels (and copies), full (and "
+              "runtime calls); default: kernels")
+          ->check(CLI::IsMember({"pulse", "kernels", "full"}));
+  auto* const npu =
+      command
+          ->add_option(
+              "--npu", options->npu_level,
+              "also the Ascend NPU, from the import of MindSpore or torch_npu to the end: "
+              "level0 (kernels), level1 (and counters, AscendCL), level2 (and the runtime); "
+              "default: in the windows of the program's own profiler only")
+          ->check(CLI::IsMember({"level0", "level1", "level2"}));
+  auto* const watch = command->add_flag(
+      "--watch", options->watch,
+      "write nothing until a step is slow, nothing goes on, an allocation fails or a signal comes; "
+      "for Python programs with PyTorch, MindSpore or stepscope (docs/triggers.md)");
+  watch->excludes(tier)->excludes(npu);  // Profiler's defaults; CANN writes all the time
+  const auto rule = [&](const char* name, auto& value, const char* text) {
+    command->add_option(name, value, text)
+        ->check(CLI::NonNegativeNumber)
+        ->needs(watch)
+        ->capture_default_str();
+  };
+  rule("--slow-factor", options->slow_factor, "a step is slow above this many medians; 0: never");
+  rule("--slow-steps", options->slow_steps, "... so many in a row");
+  rule("--no-progress", options->no_progress_s, "seconds without a step; 0: never");
+  rule("--keep", options->keep_seconds, "seconds before the last step");
+  rule("--capture-steps", options->capture_steps, "steps behind the trigger");
+  rule("--capture-seconds", options->capture_seconds, "... or seconds, whichever comes first");
+  rule("--at-most", options->at_most, "captures within an hour");
   command->add_option("COMMAND", options->command, "the program and its arguments, behind --")
       ->required();
   command->callback([&program, options] {

@@ -124,7 +124,10 @@ class _EnvironmentSession(Session):
 def _watch(options: Mapping[str, Any]) -> None:
     """Only captures what happens, by the rules of ``watch``: true, or an object of them."""
     from stepscope import triggers
+    from stepscope.triggers.watch import current
 
+    if current():
+        return  # of an earlier import
     given = options["watch"]
     rules: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
     slow = rules.get("slow_step")

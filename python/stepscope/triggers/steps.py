@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import weakref
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Callable, Protocol
 
 from stepscope import _record
+from stepscope._imports import when_imported
 from stepscope.profiler._log import Once, guarded, logger
 from stepscope.profiler.parameters import Parameters
 
@@ -17,18 +19,32 @@ class _Part(Protocol):
 
 
 class WatchedFrameworks:
-    """Of those that the program has imported. None of them can do harm."""
+    """Of those that the program has imported, or imports later. None of them can do harm."""
 
     def __init__(self, parameters: Parameters, operators: bool) -> None:
         self._parts: list[_Part] = []
         self._steps: list[_Part] = []  # of which the program's own take the place
         self._torch: Any = None
-        if "torch" in sys.modules:
-            with guarded("PyTorch's part of a watch"):
-                self._start_torch(parameters, operators)
-        if "mindspore" in sys.modules:
-            with guarded("MindSpore's part of a watch"):
-                self._start_mindspore()
+        self._program_marks_steps = False
+        self._waiting: list[Callable[[], None]] = []
+        self._start("torch", lambda: self._start_torch(parameters, operators))
+        self._start("mindspore", self._start_mindspore)
+
+    def _start(self, name: str, start: Callable[[], None]) -> None:
+        process = os.getpid()
+
+        def begin() -> None:
+            if process != os.getpid():
+                return  # a forked child is not watched
+            with guarded(f"the part of {name} in a watch"):
+                start()
+                if self._program_marks_steps:
+                    self.program_marks_steps()
+
+        if name in sys.modules:
+            begin()
+        else:
+            self._waiting.append(when_imported(name, begin))
 
     def _start_torch(self, parameters: Parameters, operators: bool) -> None:
         if operators:
@@ -48,6 +64,7 @@ class WatchedFrameworks:
         self._steps.append(ModelMarks())
 
     def program_marks_steps(self) -> None:
+        self._program_marks_steps = True
         steps, self._steps = self._steps, []
         for part in steps:
             with guarded("a framework's steps"):
@@ -58,10 +75,12 @@ class WatchedFrameworks:
                 torch.program_marks_steps()
 
     def stop(self) -> None:
+        for cancel in self._waiting:
+            cancel()
         for part in (*self._steps, *self._parts):
             with guarded("a framework's part of a watch"):
                 part.stop()
-        self._steps, self._parts, self._torch = [], [], None
+        self._steps, self._parts, self._torch, self._waiting = [], [], None, []
 
 
 class OptimizerMarks:

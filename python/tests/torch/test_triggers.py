@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import time
-from typing import Any
+from typing import Any, Callable
 
 import pytest
 import stepscope
@@ -43,6 +43,32 @@ def the_trigger(run: stepscope.Run) -> dict[str, Any]:
     versions = json.loads(run.query("select versions from ranks")["versions"].tolist()[0])
     (trigger,) = versions["triggers"]
     return dict(trigger)
+
+
+UNCHANGED = """
+import time
+import torch
+model = torch.nn.Linear(64, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+for number in range(1, 41):
+    optimizer.zero_grad()
+    model(torch.ones(8, 64)).sum().backward()
+    time.sleep(3 if number == 30 else 0.02)
+    optimizer.step()
+"""
+
+
+def test_a_program_that_knows_nothing_of_it_is_watched(
+    record_program: Callable[..., str], tmp_path: pathlib.Path
+) -> None:
+    rules = ("--watch", "--slow-factor", "10", "--slow-steps", "1", "--no-progress", "0")
+    record_program("-c", UNCHANGED, options=rules)
+    # The last: a busy machine may have slow steps before the planted one.
+    *_, folder = sorted((tmp_path / "runs").glob("*_ascend_ms"))
+    with stepscope.open(folder) as run:
+        assert the_trigger(run)["kind"] == "slow_step"
+        names = run.query("select distinct name from slices where name like 'aten::%'")
+        assert "aten::linear" in names["name"].tolist()
 
 
 @pytest.mark.parametrize("operators", [True, False], ids=["operators", "steps alone"])
