@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <utility>
 
 namespace stepscope::python {
 namespace {
@@ -32,7 +33,12 @@ int with_the_lock(int file, const int* given_up) {
 
 int past_the_lock(int file) {
   const std::lock_guard lock(signal_mutex);
-  if (signal_number == 0) return -1;
+  // Whatever the program has done with the signal meanwhile: unhandled, it would end the program.
+  struct sigaction now{};
+  if (signal_number == 0 || ::sigaction(signal_number, nullptr, &now) != 0 ||
+      ((now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_DFL)) {
+    return -1;
+  }
   if (::ftruncate(signal_file, 0) != 0 || ::lseek(signal_file, 0, SEEK_SET) != 0) return -1;
   // To this thread, which has it blocked: it is delivered before pthread_sigmask() returns.
   sigset_t only;
@@ -53,8 +59,8 @@ int past_the_lock(int file) {
 }  // namespace
 
 void prepare_python_stacks(PyObject* dump, int signal, int file) {
-  Py_INCREF(dump);  // for good: once for each watch
-  dump_function = dump;
+  Py_INCREF(dump);  // until the next watch
+  Py_XDECREF(std::exchange(dump_function, dump));
   const std::lock_guard lock(signal_mutex);
   signal_number = signal;
   signal_file = file;

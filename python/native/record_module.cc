@@ -28,13 +28,13 @@ namespace stepscope::python {
 namespace {
 
 // Unsigned numbers of the options; what is missing or of another type is 0, which means the
-// default.
+// default. The least that can be asked for is 1: a budget of half a megabyte is not the default.
 uint32_t number_in(const nb::dict& options, const char* key, double scale = 1) {
   if (!options.contains(key)) return 0;
   double value = 0;
   if (!nb::try_cast(options[key], value) || !(value > 0)) return 0;
   value *= scale;
-  return value < UINT32_MAX ? static_cast<uint32_t>(value) : UINT32_MAX;
+  return value < UINT32_MAX ? std::max(static_cast<uint32_t>(value), 1u) : UINT32_MAX;
 }
 
 nb::dict dict_in(const nb::dict& options, const char* key) {
@@ -125,7 +125,12 @@ class Recording {
     }
     if (failed != 0) throw std::runtime_error(stepscope_last_error());
     active_ = true;
-    begin(options);
+    try {
+      begin(options);
+    } catch (...) {  // nobody has this object yet who could stop it
+      stop();
+      throw;
+    }
   }
 
   // Takes the stacks, the NPU and the metadata of the options; everything else is the outer
@@ -170,11 +175,14 @@ class Recording {
       new std::shared_ptr<StackSampler>(std::move(sampler_));
     } else if (active_) {
       active_ = false;
-      const nb::gil_scoped_release release;
-      if (sampler_ != nullptr) sampler_->stop();
+      {
+        const nb::gil_scoped_release release;
+        if (sampler_ != nullptr) sampler_->stop();
+        if (has_npu_) stepscope_end_npu();
+        if (!is_part_) statistics_ = stepscope_stop();
+      }
+      if (sampler_ != nullptr) sampler_->forget_codes();
       sampler_.reset();
-      if (has_npu_) stepscope_end_npu();
-      if (!is_part_) statistics_ = stepscope_stop();
     }
     return statistics_;
   }
@@ -206,7 +214,7 @@ class Recording {
     const nb::dict sources = dict_in(options, "sources");
     if (const nb::dict stacks = dict_in(sources, "python_stacks"); stacks.size() > 0) {
       double interval_ms = 1;
-      nb::try_cast(stacks["interval_ms"], interval_ms);
+      if (stacks.contains("interval_ms")) nb::try_cast(stacks["interval_ms"], interval_ms);
       sampler_ = StackSampler::start(interval_ms);
     }
     const nb::object dumps = nb::module_::import_("json").attr("dumps");

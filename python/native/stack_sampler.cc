@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -70,7 +72,6 @@ StackSampler::StackSampler(double interval_ms)
 
 std::shared_ptr<StackSampler> StackSampler::start(double interval_ms) {
   std::shared_ptr<StackSampler> sampler(new StackSampler(interval_ms));
-  // Kept for good: three references, once for each recording.
   sampler->current_frames_ = attribute_of("sys", "_current_frames");
   sampler->active_ = attribute_of("threading", "_active");
   // Asked for every frame: without it Python makes the word anew each time.
@@ -88,6 +89,14 @@ void StackSampler::stop() {
   }
   wake_.notify_all();
   thread_.join();
+}
+
+void StackSampler::forget_codes() {
+  for (const auto& [code, name] : names_) Py_DECREF(reinterpret_cast<PyObject*>(code));
+  names_.clear();
+  Py_CLEAR(current_frames_);
+  Py_CLEAR(active_);
+  Py_CLEAR(f_back_);
 }
 
 void StackSampler::run() {
@@ -115,8 +124,8 @@ void StackSampler::ask_interpreter() {
     return;
   }
   unanswered_ = 0;
-  auto* const question = new std::shared_ptr<StackSampler>(shared_from_this());
-  if (Py_AddPendingCall(&StackSampler::answer, question) == 0) return;
+  auto* const question = new (std::nothrow) std::shared_ptr<StackSampler>(shared_from_this());
+  if (question != nullptr && Py_AddPendingCall(&StackSampler::answer, question) == 0) return;
   delete question;
   asked_ = false;
 }
@@ -126,15 +135,22 @@ int StackSampler::answer(void* question) {
       static_cast<std::shared_ptr<StackSampler>*>(question));
   StackSampler& self = **asked;
   // Behind stop() there may be another recording, whose nodes have the same numbers.
-  if (!self.stopping_) self.look_at_all_threads();
+  if (!self.stopping_) self.look();
   self.asked_ = false;
   return 0;
 }
 
 void StackSampler::take_gil_and_look() {
   const PyGILState_STATE state = PyGILState_Ensure();
-  if (!stopping_) look_at_all_threads();
+  if (!stopping_) look();
   PyGILState_Release(state);
+}
+
+void StackSampler::look() noexcept try {
+  // A forked child that is asked what its parent's sampler wanted to know has no recording.
+  if (stepscope_is_recording()) look_at_all_threads();
+} catch (const std::exception&) {
+  PyErr_Clear();
 }
 
 void StackSampler::look_at_all_threads() {

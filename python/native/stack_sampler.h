@@ -32,6 +32,8 @@ class StackSampler : public std::enable_shared_from_this<StackSampler> {
   StackSampler& operator=(const StackSampler&) = delete;
 
   void stop();
+  // Behind stop(), with the GIL: lets go of Python's objects.
+  void forget_codes();
 
  private:
   explicit StackSampler(double interval_ms);
@@ -40,7 +42,8 @@ class StackSampler : public std::enable_shared_from_this<StackSampler> {
   void ask_interpreter();
   void take_gil_and_look();
   static int answer(void* question);
-  // With the GIL.
+  // With the GIL. Without memory a sample is left out.
+  void look() noexcept;
   void look_at_all_threads();
   // The kernel's number of a thread that Python calls `ident`; told to the recording when it is
   // new.

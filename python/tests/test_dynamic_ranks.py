@@ -166,7 +166,12 @@ def test_capture_says_why_nobody_matches(job: Callable[[int], Job]) -> None:
 
 def test_a_rank_that_is_killed_is_not_waited_for(job: Callable[[int], Job]) -> None:
     one = job(2)
-    threading.Timer(0.3, one.ranks[1].kill).start()
+
+    def kill_it() -> None:
+        until(lambda: one.all_are("armed", "recording"), "both ranks know of the window")
+        one.ranks[1].kill()
+
+    threading.Thread(target=kill_it).start()
     done = json.loads(one.capture("--next", "200", "--wait", "--json", expect=1).stdout)
     assert [rank["state"] for rank in done["ranks"]] == ["finished", "gone"]
 

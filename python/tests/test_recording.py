@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from typing import Any
 
 import pytest
 import stepscope
@@ -314,3 +316,31 @@ def test_a_run_keeps_what_was_estimated_and_what_steps_took(
         about = json.loads(run.query("select versions from ranks")["versions"][0])
     assert about["metadata"]["step_times"]["without_recording"]["steps"] == 2
     assert about["metadata"]["estimated"].startswith("estimated cost")
+
+
+def test_small_budgets_are_not_the_default(tmp_path: pathlib.Path) -> None:
+    from stepscope import _record
+
+    recording = _record.Recording(
+        str(tmp_path), json.dumps({"max_disk_gb": 0.0001, "min_free_gb": 0.0001})
+    )
+    assert recording.active
+    noise = random.Random(1)
+    for _ in range(120):
+        for _ in range(2000):
+            _record.counter("noise", noise.random())
+        time.sleep(0.005)
+    figures = json.loads(recording.stop())
+    assert "disk budget of 1 MiB" in figures["stopped_by"]
+    assert figures["bytes"] <= 1 << 20
+
+
+def test_sampled_code_is_let_go(tmp_path: pathlib.Path) -> None:
+    space: dict[str, Any] = {}
+    exec("import time\ndef wait(end):\n    while time.time() < end: pass", space)
+    code = space["wait"].__code__
+    before = sys.getrefcount(code)
+    for number in range(3):
+        with stepscope.Profiler(output_path=str(tmp_path / str(number)), with_stack=True):
+            space["wait"](time.time() + 0.05)
+    assert sys.getrefcount(code) == before

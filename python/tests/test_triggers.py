@@ -9,11 +9,13 @@ import signal
 import subprocess
 import sys
 import time
-from typing import Callable
+from types import SimpleNamespace
+from typing import Any, Callable
 
 import pytest
 import stepscope
 from stepscope import triggers
+from stepscope.triggers import allocation
 from stepscope.triggers.allocation import AllocationFailures, is_allocation_failure
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "triggers.md"
@@ -328,6 +330,33 @@ def test_hooks_are_put_back() -> None:
     assert sys.excepthook != before
     failures.stop()
     assert sys.excepthook is before
+
+
+def test_torch_is_given_one_observer_for_all_watches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It keeps them for ever; a watch begins anew behind every profiler's window."""
+    observers: list[Any] = []
+    native = SimpleNamespace(_cuda_attach_out_of_memory_observer=observers.append)
+    cuda = SimpleNamespace(is_initialized=lambda: True)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(_C=native, cuda=cuda))
+    monkeypatch.setattr(allocation, "_is_attached", False)
+    told: list[str] = []
+    for _ in range(3):
+        failures = AllocationFailures(told.append)
+        observers[0](0, 2**20, 2**30, 0)
+        failures.stop()
+    observers[0](0, 2**20, 2**30, 0)
+    assert len(observers) == 1
+    assert len(told) == 3, "each watch once, and none behind its end"
+
+
+@pytest.mark.parametrize("number", ["no number", 2**70, float("nan"), object()])
+def test_a_wrong_number_of_a_step_is_not_the_trainings_problem(
+    number: Any, tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with triggers.watch(tmp_path / "captures") as watch:
+        watch.step(number)
+        watch.step(7)
+    assert "Call to Watch.step failed" in caplog.text
 
 
 def test_a_profiler_interrupts_the_watch_and_it_goes_on(tmp_path: pathlib.Path) -> None:

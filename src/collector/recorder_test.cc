@@ -100,14 +100,15 @@ TEST_F(RecorderWith, WithoutMemoryTheRecordingEndsAndTheProgramGoesOn) {
   stepscope_stop();
 }
 
+constexpr int64_t kNoise = 400'000;
+
 // Fills a disk budget of 1 MiB with what does not compress.
 void reach_the_budget() {
   uint64_t noise = 1;
-  for (int i = 0; i < 400'000; ++i) {
+  for (int64_t done = 0; done < kNoise; ++done) {
     noise = noise * 6364136223846793005u + 1442695040888963407u;
-    stepscope_put(stepscope_ticks(), noise >> 40, STEPSCOPE_USER | STEPSCOPE_VALUES, 0, noise,
-                  noise * 31);
-    if (i % 10'000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    stepscope_queue_get(stepscope_ticks(), 0, noise, static_cast<int64_t>(noise));
+    if (done % 10'000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 }
 
@@ -125,7 +126,7 @@ TEST_F(RecorderWith, BehindALimitTheEventsOfSourcesAreCounted) {
       },
       options);
   EXPECT_NE(statistics_.stopped_by.find("disk budget"), std::string::npos);
-  EXPECT_EQ(statistics_.events + statistics_.not_recorded, 400'000 + 10 + 1000);
+  EXPECT_EQ(statistics_.events + statistics_.not_recorded, kNoise + 10 + 1000);
 }
 
 // A full ring is asked for room at every record.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from typing import Any
+from typing import Any, Callable
 
 from mindspore.train import Callback
 
@@ -11,7 +12,7 @@ from stepscope._settings import value_of
 from stepscope.mindformers.settings import MonitorSettings, checked, pipeline_ranks
 from stepscope.mindformers.sinks import sink_window
 from stepscope.profiler import Profiler, ProfilerLevel
-from stepscope.profiler._log import guarded, logger
+from stepscope.profiler._log import Once, guarded, logger
 from stepscope.profiler.ranks import find_place
 
 _LEVELS = (ProfilerLevel.Level0, ProfilerLevel.Level1, ProfilerLevel.Level2)
@@ -23,6 +24,17 @@ _PARALLEL = {
     "expert_model_parallel_size": ("expert_parallel", 1),
     "sequence_parallel": ("use_seq_parallel", False),
 }
+
+
+def _harmless(method: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+    """What goes wrong in it is logged, once, and is no matter of the training's."""
+
+    @functools.wraps(method)
+    def called_back(monitor: Any, run_context: Any) -> None:
+        with guarded(method.__qualname__, monitor._once):
+            method(monitor, run_context)
+
+    return called_back
 
 
 class ProfileMonitor(Callback):  # type: ignore[misc]  # MindSpore has no types
@@ -71,7 +83,7 @@ class ProfileMonitor(Callback):  # type: ignore[misc]  # MindSpore has no types
             if name in MonitorSettings.__dataclass_fields__
         }
         super().__init__()
-        self._use(checked(**given), config, as_mindformers, options)
+        self._begin_with(checked(**given), config, as_mindformers, options)
 
     @classmethod
     def of(
@@ -79,23 +91,28 @@ class ProfileMonitor(Callback):  # type: ignore[misc]  # MindSpore has no types
     ) -> ProfileMonitor:
         monitor = cls.__new__(cls)
         Callback.__init__(monitor)
-        monitor._use(settings, config, as_mindformers, {})
+        monitor._begin_with(settings, config, as_mindformers, {})
         return monitor
 
-    def _use(
+    def _begin_with(
         self, settings: MonitorSettings, config: Any, as_mindformers: bool, options: dict[str, Any]
     ) -> None:
+        """Never raises: a Trainer makes it, and nothing is worth ending that."""
+        self._once = Once()
         self.start_step, self.stop_step = settings.start_step, settings.stop_step
         self.profiler: Profiler | None = None
         self._is_done = False
         self._is_recording = False
         self._as_mindformers = as_mindformers
         self._knows_sinks = False
+        with guarded("ProfileMonitor", self._once):
+            self._use(settings, config, options)
+
+    def _use(self, settings: MonitorSettings, config: Any, options: dict[str, Any]) -> None:
         place = find_place()
         firsts: frozenset[int] = frozenset()
         if settings.profile_pipeline:
-            stages = value_of(value_of(config, "parallel_config"), "pipeline_stage", 1)
-            firsts = pipeline_ranks(int(stages), place.world_size or 1)
+            firsts = _first_ranks(config, place.world_size or 1)
         if not settings.wants(place.rank, firsts):
             logger.info("rank %d is not among those to be recorded", place.rank)
             return
@@ -116,27 +133,32 @@ class ProfileMonitor(Callback):  # type: ignore[misc]  # MindSpore has no types
 
     # Where data are sunk, a step that is called back is the last one of its sink, and the device
     # has been given all of it by then.
+    @_harmless
     def on_train_epoch_begin(self, run_context: Any) -> None:
         about = run_context.original_args()
         if _sinks(about):
             self._look_at_sinks(about.batch_num)
             self._begin(about.cur_step_num + about.batch_num)
 
+    @_harmless
     def on_train_step_begin(self, run_context: Any) -> None:
         about = run_context.original_args()
         if not _sinks(about):
             self._begin(about.cur_step_num)
 
+    @_harmless
     def on_train_step_end(self, run_context: Any) -> None:
         about = run_context.original_args()
         if not _sinks(about):
             self._end(about.cur_step_num)
 
+    @_harmless
     def on_train_epoch_end(self, run_context: Any) -> None:
         about = run_context.original_args()
         if _sinks(about):
             self._end(about.cur_step_num)
 
+    @_harmless
     def on_train_end(self, run_context: Any) -> None:
         if self._is_recording:
             logger.warning(
@@ -185,6 +207,16 @@ class ProfileMonitor(Callback):  # type: ignore[misc]  # MindSpore has no types
                 about["parallel_mode"] = value_of(parallel, "parallel_mode")
                 about["world_size"] = value_of(parallel, "device_num")
                 self.profiler.add_metadata_json("distributed_args", json.dumps(about, default=str))
+
+
+def _first_ranks(config: Any, ranks: int) -> frozenset[int]:
+    """Of the pipeline's stages."""
+    stages = value_of(value_of(config, "parallel_config"), "pipeline_stage", 1)
+    try:
+        return pipeline_ranks(int(stages), ranks)
+    except (TypeError, ValueError) as error:
+        logger.warning("%s: of the pipeline only rank 0 is recorded, which begins it", error)
+        return frozenset({0})
 
 
 def _sinks(about: Any) -> bool:

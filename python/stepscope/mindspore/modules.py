@@ -13,11 +13,15 @@ from typing import Any, Callable
 
 from stepscope import _record
 from stepscope.mindspore import framework
+from stepscope.profiler._log import Once, guarded
+
+_MOST_NAMES = 10_000
 
 
 class ModuleRanges:
     def __init__(self) -> None:
         self._original: Callable[..., Any] | None = None
+        self._once = Once()
         # With the Cells themselves: an id is a Cell's only as long as it lives.
         self._names: dict[int, tuple[object, int]] = {}
 
@@ -48,9 +52,12 @@ class ModuleRanges:
 
     def _learn(self, cell: Any) -> tuple[object, int]:
         """Names a Cell, and the Cells in it, as graph mode does: attribute, "-", class."""
-        for child_name, child in cell.cells_and_names():
-            if child is not cell:
-                attribute = child_name.rpartition(".")[2]
-                text = f"{attribute}-{type(child).__name__}"
-                self._names.setdefault(id(child), (child, _record.name(text)))
+        if len(self._names) > _MOST_NAMES:  # of a program that makes new ones in every step
+            self._names.clear()
+        with guarded("the names of Cells", self._once):
+            for child_name, child in cell.cells_and_names():
+                if child is not cell:
+                    attribute = child_name.rpartition(".")[2]
+                    text = f"{attribute}-{type(child).__name__}"
+                    self._names.setdefault(id(child), (child, _record.name(text)))
         return self._names.setdefault(id(cell), (cell, _record.name(type(cell).__name__)))

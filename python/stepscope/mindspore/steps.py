@@ -12,6 +12,7 @@ from typing import Any, Callable
 
 from stepscope import _record
 from stepscope.mindspore import framework
+from stepscope.profiler._log import Once, guarded
 
 
 def _step_being_begun() -> int | None:
@@ -34,6 +35,7 @@ def _step_being_begun() -> int | None:
 class ModelSteps:
     def __init__(self, on_step_end: Callable[[], None]) -> None:
         self._on_step_end = on_step_end
+        self._once = Once()
         self._kept: dict[str, Callable[..., Any]] = {}
         #: the program marks its steps: ours would be a second kind
         self.marked_by_program = False
@@ -46,7 +48,8 @@ class ModelSteps:
         def step_begin(callback: Any, run_context: Any) -> None:
             begin(callback, run_context)
             if not self.marked_by_program:
-                _record.step(int(run_context.original_args().cur_step_num))
+                with guarded("a step of Model.train", self._once):
+                    _record.step(int(run_context.original_args().cur_step_num))
 
         def step_end(callback: Any, run_context: Any) -> None:
             end(callback, run_context)

@@ -17,6 +17,8 @@ from stepscope.profiler.enums import (
 
 _E = TypeVar("_E", bound=Enum)
 
+_LARGEST = 1 << 22  # gigabytes: 4 EB; megabytes: 4 TB
+
 _BOOLS = (
     "with_stack profile_memory data_process parallel_strategy start_profile l2_cache hbm_ddr pcie "
     "sys_io sys_interconnection sync_enable data_simplification record_shapes mstx"
@@ -42,8 +44,8 @@ def function(value: object) -> Callable[..., Any]:
 
 
 def above_zero(value: object) -> Any:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
-        raise ValueError("a number above 0")
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < _LARGEST:
+        raise ValueError(f"a number above 0, and below {_LARGEST}")
     return value
 
 

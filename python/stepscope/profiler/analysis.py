@@ -67,6 +67,7 @@ class Analyses:
     def __init__(self, niceness: int = 0) -> None:
         self._niceness = niceness
         self._running: list[tuple[Path, subprocess.Popen[str]]] = []
+        self._others: list[tuple[Path, subprocess.Popen[str]]] = []
 
     def start(self, directory: Path, choices: Choices) -> None:
         self._report([job for job in self._running if job[1].poll() is not None])
@@ -97,6 +98,12 @@ class Analyses:
             self.start(directory, choices)
         self.finish()
 
+    def forget(self) -> None:
+        """In a forked child: whoever started them waits for them. They are kept, as letting go of
+        them would look after them."""
+        self._others += self._running
+        self._running = []
+
     def finish(self) -> None:
         self._report(list(self._running))
 
@@ -120,3 +127,4 @@ class Analyses:
 
 #: Those that training does not wait for. They may outlive their profiler, not the program.
 background = Analyses(_NICENESS)
+os.register_at_fork(after_in_child=background.forget)

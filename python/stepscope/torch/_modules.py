@@ -11,12 +11,16 @@ import weakref
 from typing import Any, Callable
 
 from stepscope import _record
+from stepscope.profiler._log import Once, guarded
+
+_MOST_NAMES = 100_000
 
 
 class ModuleRanges:
     def __init__(self) -> None:
         self._original: Callable[..., Any] | None = None
         self._wrapper: Callable[..., Any] | None = None
+        self._once = Once()
         #: by id(): modules may be unhashable, and the reference tells whether the id was reused
         self._names: dict[int, tuple[weakref.ref[Any], int]] = {}
 
@@ -54,7 +58,11 @@ class ModuleRanges:
 
     def _learn(self, root: Any) -> int:
         """A module that is met first is the outermost one; its name is that of its class."""
-        for path, module in root.named_modules():
-            name = f"{path} ({type(module).__name__})" if path else type(module).__name__
-            self._names[id(module)] = (weakref.ref(module), _record.name(name))
-        return self._names[id(root)][1]
+        if len(self._names) > _MOST_NAMES:  # of a program that makes new ones in every step
+            self._names.clear()
+        with guarded("the names of modules", self._once):
+            for path, module in root.named_modules():
+                name = f"{path} ({type(module).__name__})" if path else type(module).__name__
+                self._names[id(module)] = (weakref.ref(module), _record.name(name))
+            return self._names[id(root)][1]
+        return _record.name(type(root).__name__)  # it has its own idea of what is in it

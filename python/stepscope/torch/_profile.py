@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import shutil
 import tempfile
 import warnings
@@ -132,11 +133,19 @@ class profile(Session):  # noqa: N801, torch's name
             except ProfilerPathErrorException as error:
                 logger.warning("%s; recordings lie in a temporary folder, traces go there", error)
         folder = tempfile.mkdtemp(prefix="stepscope-")
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        weakref.finalize(self, _remove, folder, os.getpid())
         return folder
 
 
+def _remove(folder: str, process: int) -> None:
+    if os.getpid() == process:  # a forked child ends before its parent has looked at it
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def _activities(given: Iterable[Any] | None) -> list[ProfilerActivity]:
+    if given is not None and not isinstance(given, Iterable):
+        logger.warning("activities must be a list, not %r: reset to all there are", given)
+        given = None
     if given is None:
         return [kind for kind in ProfilerActivity if kind in present()]
     chosen = []

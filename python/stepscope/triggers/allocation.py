@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import threading
+import weakref
 from types import TracebackType
 from typing import Any, Callable
 
@@ -67,6 +68,7 @@ class AllocationFailures:
         if threading.excepthook == self._uncaught_in_thread:
             threading.excepthook = self._thread_excepthook
         self._forget_hook()
+        _listening.discard(self)
 
     def look_at(self, error: BaseException | None) -> None:
         with guarded("a failed allocation", self._once):
@@ -106,17 +108,33 @@ class AllocationFailures:
                 self._attach(torch)
 
     def _attach(self, torch: Any) -> None:
-        torch._C._cuda_attach_out_of_memory_observer(self._out_of_memory)  # for good
+        global _is_attached
+        _listening.add(self)
+        if not _is_attached:
+            torch._C._cuda_attach_out_of_memory_observer(_out_of_memory)  # for good
+            _is_attached = True
 
-    def _out_of_memory(self, device: int, wanted: int, total: int, free: int) -> None:
+    def hear(self, what: str) -> None:
         with guarded("a failed allocation", self._once):
             if not self._stopped:
-                self._tell(
-                    f"GPU {device} had no {wanted / 2**20:.1f} MiB for PyTorch: "
-                    f"{free / 2**20:.1f} of {total / 2**20:.1f} MiB were free"
-                )
+                self._tell(what)
 
     def _forget_hook(self) -> None:
         hook, self._hook = self._hook, None
         if hook:
             hook.remove()
+
+
+# PyTorch never lets go of an observer, and a watch begins anew behind every profiler's window:
+# there is one, which tells those who listen.
+_listening: weakref.WeakSet[AllocationFailures] = weakref.WeakSet()
+_is_attached = False
+
+
+def _out_of_memory(device: int, wanted: int, total: int, free: int) -> None:
+    what = (
+        f"GPU {device} had no {wanted / 2**20:.1f} MiB for PyTorch: "
+        f"{free / 2**20:.1f} of {total / 2**20:.1f} MiB were free"
+    )
+    for failures in list(_listening):
+        failures.hear(what)

@@ -85,11 +85,12 @@ class Watch:
         marks. Without a number they are counted."""
         if self._recording is None or self._frameworks is None:
             return
-        if not self._marks_steps:
-            self._marks_steps = True
-            self._frameworks.program_marks_steps()
-        self._number = self._number + 1 if number is None else number
-        _record.step(self._number)
+        with guarded("Watch.step", self._once):
+            if not self._marks_steps:
+                self._marks_steps = True
+                self._frameworks.program_marks_steps()
+            self._number = self._number + 1 if number is None else int(number)
+            _record.step(self._number)
 
     def trigger(self, what: str, kind: str = "asked") -> None:
         """Captures because of something that only the program knows."""

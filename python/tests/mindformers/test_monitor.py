@@ -177,3 +177,42 @@ def test_it_is_made_of_a_configuration(monitor_class: Any) -> None:
     assert monitor is not None
     assert monitor.profiler.options["profiler_level"].value == "Level1"  # type: ignore[union-attr]
     assert '"tensor_model_parallel_size": 8' in monitor.profiler.pairs["distributed_args"]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("stages", "ranks", "why"),
+    [(3, 4, "4 ranks cannot be divided into 3 pipeline stages"), (0, 4, "into 0"),
+     ("two", 4, "two"), ([2], 4, "int()")],
+)  # fmt: skip
+def test_a_pipeline_that_cannot_be_is_logged(
+    monitor_class: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    stages: Any,
+    ranks: int,
+    why: str,
+) -> None:
+    config = {"parallel_config": {"pipeline_stage": stages}}
+    monkeypatch.setenv("RANK_SIZE", str(ranks))
+    monitor = monitor_class(3, 6, profile_pipeline=True, config=config)
+    train_without_sinks(monitor, 8)
+    assert monitor.profiler.steps == [3, 4, 5, 6], "rank 0 begins every pipeline"
+    lines = [line for line in caplog.messages if "only rank 0" in line]
+    assert len(lines) == 1 and why in lines[0]
+    monkeypatch.setenv("RANK_ID", "1")
+    assert monitor_class(3, 6, profile_pipeline=True, config=config).profiler is None
+
+
+def test_what_goes_wrong_is_not_the_trainers_problem(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    from stepscope.mindformers import monitor
+
+    train_without_sinks(monitor.ProfileMonitor(3, 6, output_path="out|put"), 8)
+    assert "invalid path" in caplog.text
+    strange = monitor.ProfileMonitor(3, 6)
+    for name in ("epoch_begin", "step_begin", "step_end", "epoch_end"):
+        getattr(strange, f"on_train_{name}")(Context(dataset_sink_mode=True))
+        getattr(strange, f"on_train_{name}")(object())
+    strange.on_train_end(object())
+    assert "ProfileMonitor.on_train_step_end failed" in caplog.text

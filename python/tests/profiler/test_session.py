@@ -5,6 +5,9 @@ from __future__ import annotations
 import gc
 import json
 import os
+import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any, Callable
@@ -271,3 +274,33 @@ def test_forked_child_has_not_started(runs: Runs) -> None:
         assert os.waitpid(child, 0)[1] == 0
         assert _record.is_recording()
     assert len(runs()) == 1
+
+
+def test_a_forked_child_does_not_wait_for_its_parents_analyses(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", "input()"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    analysis.background._running.append((tmp_path, process))
+    child = os.fork()
+    if child == 0:
+        analysis.background.finish()
+        os._exit(0)
+    ended = wait_for(child)
+    assert process.stdin
+    process.stdin.write("\n")
+    process.stdin.close()
+    process.stdin = None
+    analysis.background.finish()
+    assert ended and process.returncode == 0
+
+
+def wait_for(child: int) -> bool:
+    """Whether it ends within ten seconds."""
+    for _ in range(1000):
+        if os.waitpid(child, os.WNOHANG)[0]:
+            return True
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False

@@ -176,6 +176,18 @@ def test_workers_of_a_loader_that_came_first() -> None:
         assert rows(run, "select count(*) from slices where cat = 'pipeline'") == [(0,)]
 
 
+def test_operators_of_forked_workers_are_not_the_programs() -> None:
+    """torch's callbacks are in the worker too, with names that the recording does not know."""
+    with profile(data_process=True) as profiler:
+        loader = DataLoader(Numbers(), 4, num_workers=2, multiprocessing_context="fork")
+        assert len(list(loader)) == 6
+    with opened(profiler) as run:
+        assert rows(run, "select count(distinct track) from slices where cat = 'cpu_op'") == [(1,)]
+        assert rows(run, "select count(*) from slices where name = ''") == [(0,)]
+        made = "select count(*) from slices where cat = 'pipeline' and name = 'collate'"
+        assert rows(run, made) == [(6,)]
+
+
 def test_by_default_workers_are_left_alone() -> None:
     with profile() as profiler:
         assert torch_worker._worker_loop.__module__ == torch_worker.__name__

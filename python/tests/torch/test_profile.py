@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import pathlib
 import subprocess
 import sys
+import weakref
 from typing import Any, Callable
 
 import pytest
@@ -123,6 +125,33 @@ def test_a_temporary_recording_goes_with_its_profiler(trainer: Any) -> None:
     assert path.exists()
     del profiler
     assert not path.exists()
+
+
+def test_a_child_that_ends_leaves_its_parents_recording(trainer: Any) -> None:
+    """A forked process runs what is to be done at the end of the program, too."""
+    with profile() as profiler:
+        trainer.step()
+    child = os.fork()
+    if child == 0:
+        weakref.finalize._exitfunc()  # type: ignore[attr-defined]  # all of its exit that counts
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert profiler.run_path and pathlib.Path(profiler.run_path).is_dir()
+
+
+def test_modules_with_ideas_of_their_own_still_run(caplog: pytest.LogCaptureFixture) -> None:
+    class Strange(torch.nn.Module):
+        def named_modules(self, *_: Any, **__: Any) -> Any:
+            raise ValueError("no names here")
+
+        def forward(self, number: int) -> int:
+            return number + 1
+
+    with profile(with_modules=True) as profiler:
+        assert [Strange()(1) for _ in range(3)] == [2, 2, 2]
+    with stepscope.open(profiler.run_path or "") as run:
+        assert run.query("select count(*) as n from slices where name = 'Strange'")["n"][0] == 3
+    assert caplog.text.count("no names here") == 1
 
 
 def test_torch_profiler_works_before_beside_and_after(trainer: Any) -> None:

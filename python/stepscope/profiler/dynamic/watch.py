@@ -51,10 +51,12 @@ class Watch:
 
     def close(self) -> None:
         self._end()
-        for handle in (self._wake_read, self._wake_write):
+        # Nobody may write to a number that is another file's by then.
+        handles = (self._wake_read, self._wake_write)
+        self._wake_read = self._wake_write = -1
+        for handle in handles:
             with contextlib.suppress(OSError):
                 os.close(handle)
-        self._wake_read = self._wake_write = -1
 
     def _begin(self) -> None:
         """Leaves ``_inotify`` at -1 where there is none: a limit of the system, a strange file

@@ -3,6 +3,8 @@
 // Built on the user's machine against the torch that is installed (see ../_build.py), because
 // torch's C++ interface changes with every version. Python reaches it by the C functions below.
 // Nothing throws out of it, and nothing is unloaded: operators may be open when recording stops.
+#include <pthread.h>
+
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -135,6 +137,11 @@ void remove(at::CallbackHandle& handle) {
 
 Recording& the_recording() {
   static auto* const recording = new Recording;
+  // A forked child (a DataLoader's worker) has the callbacks, and no recording: names that it finds
+  // would be unknown to its parent's.
+  static const int kForkHandled =
+      ::pthread_atfork(nullptr, nullptr, [] { set_current_recording(0); });
+  (void)kForkHandled;
   return *recording;
 }
 
