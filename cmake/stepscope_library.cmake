@@ -37,8 +37,6 @@ function(stepscope_program name)
   stepscope_executable(${name} "${CMAKE_BINARY_DIR}" "${arg_SOURCES}" "${arg_DEPS}")
 endfunction()
 
-# One ctest entry for the whole executable: starting a process per case costs more than the cases.
-# GoogleTest's own report, in test-results/, is what tools/summarise_tests.py counts.
 # For tests and commands: where sanitizers make compiling slow, it takes a third less without
 # optimisation. The libraries, which do the work, keep theirs.
 function(stepscope_not_hot name)
@@ -47,6 +45,8 @@ function(stepscope_not_hot name)
   endif()
 endfunction()
 
+# One ctest entry for the whole executable: starting a process per case costs more than the cases.
+# GoogleTest's own report, in test-results/, is what tools/summarise_tests.py counts.
 function(stepscope_test name)
   if(NOT STEPSCOPE_TESTS)
     return()
