@@ -109,7 +109,7 @@ export default {
   operators: {
     tab: { aicore: 'AI Core', aicpu: 'AI CPU', kernels: 'Device kernels', communication: 'Communication', hostcpu: 'Host CPU', host: 'Host operators', device: 'Device use' },
     answer: '{tab}:', answerTop: '{type} takes {share} of the time.',
-    top: 'Types with most time', topDoc: 'Own time of the operators or kernels of each type, all calls of the chosen ranks together', total: '{time} in total', bar: 'Bars', pie: 'Ring', other: 'other',
+    top: 'Types with most time', topDoc: 'Own time of the operators or kernels of each type, all calls of the chosen ranks together', total: '{time} in total', bar: 'Bars', pie: 'Ring', other: 'the rest',
     table: 'Operators', view: { all: 'All', type: 'By type', shape: 'By shape', variant: 'By launch' }, history: 'Over the steps', noHistory: 'no calls inside of steps were recorded', shapes: 'Input shapes', shareDoc: 'Of the own time of all that this tab shows of its rank', copyName: 'Copy name',
     launches: 'Launches', copies: 'Copies', device_use: 'Use of the device', idle: 'Why the device is idle',
   },
@@ -139,7 +139,7 @@ export default {
     meanBatch: 'mean time of a batch', meanGet: 'mean time to get', meanPush: 'mean time to push', meanGetNext: 'mean GetNext',
     sizes: 'Queue sizes over the steps', sizesDoc: 'Batches in the queue when the training took one; 0 means that it had to wait', noSizes: 'this loader does not record the size of its queue', waits: 'Waiting over the steps', wait: 'waiting', exposed: 'of it, nothing else to do', steps: 'By step', stages: 'Stages and queues',
     graph: 'Operators and queues', graphDoc: 'Each operator puts batches into its queue; the percentage is how full the queue is on average. A slow operator has a full queue before it and an empty one behind it. Click one for its queue.',
-    queue: 'queue', queueOf: 'Queue behind {stage}', usage: 'usage', capacity: 'capacity', size: 'size', time: 'time', batch: 'Batch', workers: '{n} workers', noQueue: 'no queue', noSamples: 'the sizes of this queue were not recorded', training: 'Training', trainingTakes: 'The training takes from this queue.', advice: 'What to do',
+    queue: 'queue', queueOf: 'Queue behind {stage}', usage: 'usage', capacity: 'capacity', size: 'size', time: 'time', batch: 'Batch', workers: '{n} worker | {n} workers', noQueue: 'no queue', noSamples: 'the sizes of this queue were not recorded', training: 'Training', trainingTakes: 'The training takes from this queue.', advice: 'What to do',
   },
   memory: {
     answer: '{pool} needs {peak} at its peak.', answerShare: 'That is {share} of {capacity}.', answerLeak: 'It grows by {growth} every step.',

@@ -109,7 +109,7 @@ export default {
   operators: {
     tab: { aicore: 'AI Core', aicpu: 'AI CPU', kernels: '设备核函数', communication: '通信', hostcpu: '主机 CPU', host: '主机算子', device: '设备利用' },
     answer: '{tab}：', answerTop: '{type} 占 {share} 的时间。',
-    top: '耗时最多的类型', topDoc: '每种类型的算子或核函数的自身时间，所选卡的全部调用之和', total: '共 {time}', bar: '柱状图', pie: '环图', other: '其他',
+    top: '耗时最多的类型', topDoc: '每种类型的算子或核函数的自身时间，所选卡的全部调用之和', total: '共 {time}', bar: '柱状图', pie: '环图', other: '其余',
     table: '算子', view: { all: '全部', type: '按类型', shape: '按形状', variant: '按启动配置' }, history: '随步变化', noHistory: '没有记录到训练步内的调用', shapes: '输入形状', shareDoc: '占该卡在此标签页中全部自身时间的比例', copyName: '复制名称',
     launches: '下发', copies: '拷贝', device_use: '设备利用', idle: '设备为何空闲',
   },
@@ -139,7 +139,7 @@ export default {
     meanBatch: '每批平均时间', meanGet: '平均取数时间', meanPush: '平均推送时间', meanGetNext: '平均 GetNext',
     sizes: '各步的队列长度', sizesDoc: '训练取数时队列中的批数；0 表示必须等待', noSizes: '该加载器不记录队列长度', waits: '各步的等待', wait: '等待', exposed: '其中无事可做', steps: '按步', stages: '阶段与队列',
     graph: '算子与队列', graphDoc: '每个算子把数据放入其队列；百分比是队列的平均占用。慢的算子前面队列满、后面队列空。点击查看队列。',
-    queue: '队列', queueOf: '{stage} 之后的队列', usage: '利用率', capacity: '容量', size: '长度', time: '时间', batch: '批次', workers: '{n} 个线程', noQueue: '无队列', noSamples: '没有记录这个队列的长度', training: '训练', trainingTakes: '训练从这个队列取数据。', advice: '建议',
+    queue: '队列', queueOf: '{stage} 之后的队列', usage: '利用率', capacity: '容量', size: '长度', time: '时间', batch: '批次', workers: '{n} 个线程 | {n} 个线程', noQueue: '无队列', noSamples: '没有记录这个队列的长度', training: '训练', trainingTakes: '训练从这个队列取数据。', advice: '建议',
   },
   memory: {
     answer: '{pool} 峰值需要 {peak}。', answerShare: '占 {capacity} 的 {share}。', answerLeak: '每步增长 {growth}。',
