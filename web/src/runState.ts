@@ -31,6 +31,8 @@ export function useRun() {
   const rank = number('rank')
   // For pages that can only show one rank.
   const shownRank = computed(() => rank.value ?? info.value?.ranks[0]?.rank ?? 0)
+  // A rank may have been recorded in several windows.
+  const rankCount = computed(() => new Set((info.value?.ranks ?? []).map((one) => one.rank)).size)
   // A text of the address, '' without one.
   const text = (name: string) =>
     computed(() => {
@@ -73,5 +75,5 @@ export function useRun() {
   function showInTimeline(place: Place) {
     return router.push(timelineLink(place))
   }
-  return { run, info, rank, shownRank, step: number('step'), text, choose, sinceStart, pageLink, timelineLink, showInTimeline, route, router }
+  return { run, info, rank, shownRank, rankCount, step: number('step'), text, choose, sinceStart, pageLink, timelineLink, showInTimeline, route, router }
 }

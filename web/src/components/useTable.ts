@@ -4,7 +4,7 @@ import { useI18n } from 'vue-i18n'
 
 import { api, records, type Cell, type ResultTable, type TableQuery } from '../api'
 import { count } from '../format'
-import { serverSentence } from '../locale/serverTexts'
+import { reasonTexts } from '../locale/serverTexts'
 import { useRun } from '../runState'
 import { useLoad } from './useLoad'
 
@@ -52,7 +52,7 @@ export function useTable(name: string | (() => string), options: TableOptions = 
   return {
     table: loaded.data,
     rows: computed(() => (loaded.data.value ? records(loaded.data.value) : [])),
-    why: computed(() => [...(loaded.data.value?.reasons ?? []).map(serverSentence), cut.value].filter(Boolean).join('; ')),
+    why: computed(() => [...reasonTexts(loaded.data.value?.reasons ?? []), cut.value].filter(Boolean).join('; ')),
     cut,
     loading: computed(() => loaded.loading.value && !loaded.data.value),
     current: computed(() => !loaded.loading.value && !loaded.error.value),

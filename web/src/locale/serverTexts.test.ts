@@ -5,7 +5,7 @@ import rules from '../../../src/analyses/advice/rules.cc?raw'
 import processors from '../../../src/analyses/cpu/cpu.cc?raw'
 
 vi.stubGlobal('localStorage', { getItem: () => 'zh', setItem: () => undefined })
-const { columnTitle, fill, findingTexts, serverSentence } = await import('./serverTexts')
+const { columnTitle, fill, findingTexts, reasonTexts, serverSentence } = await import('./serverTexts')
 const { i18n } = await import('.')
 const { default: zh } = await import('./serverTexts.zh')
 
@@ -33,6 +33,14 @@ test('sentences, of a rank, of stages, several at once', () => {
   expect(serverSentence('MapOp_1: raise num_parallel_workers; if it runs Python code, make that cheaper')).toBe('MapOp_1：增大 num_parallel_workers；若运行 Python 代码，请使其更便宜')
   expect(serverSentence('no peak rate is known for "X9": give it to get utilisation and MFU')).toContain('"X9"')
   expect(serverSentence('something new')).toBe('something new')
+})
+
+test('a reason of several ranks is told once', () => {
+  const reasons = ['rank 0: no steps are known; see steps', 'rank 0 window 1: no steps are known; see steps', 'no memory events: x']
+  expect(reasonTexts(reasons)).toEqual(['卡 0、卡 0 窗口 1：不知道训练步', '没有内存事件：以 profile_memory=True 记录'])
+  i18n.global.locale.value = 'en'
+  expect(reasonTexts([1, 2, 3, 4, 5].map((rank) => `rank ${rank}: why`))).toEqual(['rank 1, rank 2, rank 3 and 2 more: why'])
+  i18n.global.locale.value = 'zh'
 })
 
 test('every advice about processors is translated', () => {

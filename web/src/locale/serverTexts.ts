@@ -44,6 +44,22 @@ export function serverSentence(english: string): string {
   return translated(english) ?? english
 }
 
+// Reasons of a table, those of several ranks and windows together.
+export function reasonTexts(reasons: string[]): string[] {
+  const places = new Map<string, string[]>()
+  for (const reason of reasons) {
+    const [, rank, window, rest] = /^rank (\d+)(?: window (\d+))?: (.*)$/s.exec(reason) ?? [null, undefined, undefined, reason]
+    const place = rank === undefined ? [] : chinese() ? [`卡 ${rank}${window ? ` 窗口 ${window}` : ''}`] : [`rank ${rank}${window ? ` window ${window}` : ''}`]
+    places.set(rest ?? reason, [...(places.get(rest ?? reason) ?? []), ...place])
+  }
+  return [...places].map(([sentence, all]) => {
+    if (!all.length) return serverSentence(sentence)
+    const named = all.slice(0, 3).join(chinese() ? '、' : ', ')
+    const more = all.length > 3 ? (chinese() ? `等 ${all.length} 处` : ` and ${all.length - 3} more`) : ''
+    return `${named}${more}${chinese() ? '：' : ': '}${serverSentence(sentence)}`
+  })
+}
+
 // "{lost:ns} of {rank}" with the values inserted by their units; null when one is missing.
 export function fill(template: string, values: Record<string, unknown>): string | null {
   let complete = true
