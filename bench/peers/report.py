@@ -11,6 +11,7 @@ path of one step, the plugin makes the data of its pages. The environments are t
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import pathlib
 import shutil
@@ -49,8 +50,11 @@ def compare(trace: pathlib.Path, program: pathlib.Path, repeat: int) -> list[run
                 if outcome.tool.script:
                     python = run.prepare_environment(outcome.tool)
                     script = run.HERE / "tools" / outcome.tool.script
-                    measurement, _ = run.measure([str(python), str(script), str(trace)], 900)
+                    measurement, output = run.measure([str(python), str(script), str(trace)], 900)
                     outcome.runs.append(measurement)
+                    told = json.loads(run.last_line(output))
+                    without = ", ".join(told["failed"])
+                    outcome.version = told["version"] + (f", without {without}" if without else "")
                 else:
                     run_stepscope(program, trace, outcome)
             except run.ToolError as error:
@@ -70,6 +74,7 @@ def table(trace: pathlib.Path, outcomes: list[run.Outcome]) -> str:
         if not outcome.runs:
             lines.append(f"| {outcome.tool.title} | {outcome.problem} | | | | |")
             continue
+        title = f"{outcome.tool.title} {outcome.version}".strip()
         cpu = statistics.median(one.cpu_s for one in outcome.runs)
         peak = max(one.peak_bytes for one in outcome.runs)
         ratio = ""
@@ -79,7 +84,7 @@ def table(trace: pathlib.Path, outcomes: list[run.Outcome]) -> str:
                 f"{outcome.median_s() / ours.median_s():.0f} x faster, {cpu / our_cpu:.0f} x in CPU"
             )
         lines.append(
-            f"| {outcome.tool.title} | {outcome.median_s():.2f} "
+            f"| {title} | {outcome.median_s():.2f} "
             f"| {min(one.wall_s for one in outcome.runs):.2f} | {cpu:.2f} | {peak / 1e6:.0f} "
             f"| {ratio} |"
         )

@@ -6,7 +6,7 @@ import importlib.metadata
 import json
 
 
-def report(slices: int, package: str | None = None) -> None:
-    """Says how many slices (X events) the tool holds, and which version of it ran."""
+def report(slices: int, package: str | None = None, failed: list[str] | None = None) -> None:
+    """How many slices (X events) the tool holds, which version of it ran, what it could not do."""
     version = importlib.metadata.version(package) if package else ""
-    print(json.dumps({"slices": slices, "version": version}), flush=True)
+    print(json.dumps({"slices": slices, "version": version, "failed": failed or []}), flush=True)
