@@ -4,6 +4,7 @@
 //
 // Which training that is was said when the server was started; a request cannot name another, nor a
 // path.
+#include <algorithm>
 #include <filesystem>
 
 #include <nlohmann/json.hpp>
@@ -95,9 +96,11 @@ class RunsOfOutputs {
     std::error_code problem;
     const std::string path = fs::weakly_canonical(output, problem).string();
     if (problem) return nullptr;
+    const auto is_it = [&](const std::string& run) {
+      return path == run || path.starts_with(run + "/") || run.starts_with(path + "/");
+    };
     for (const RunEntry& run : runs_) {
-      if (path == run.path || path.starts_with(run.path + "/") || run.path.starts_with(path + "/"))
-        return &run;
+      if (is_it(run.path) || std::ranges::any_of(run.more_paths, is_it)) return &run;
     }
     return nullptr;
   }

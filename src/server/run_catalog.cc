@@ -10,53 +10,13 @@
 #include "base/hash.h"
 #include "importers/discover.h"
 #include "importers/import_run.h"
+#include "server/find_runs.h"
 #include "server/http_reply.h"
 
 namespace stepscope {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int kDeepest = 4;  // folders of jobs below the base
-
-struct Found {
-  std::string path;
-  uint64_t bytes = 0;
-};
-
-// A folder where one rank was recorded by several jobs holds several runs: look into it.
-bool holds_several_jobs(const std::vector<RankSource>& ranks, const std::string& folder) {
-  std::set<std::string> children_of_repeats;
-  bool repeats = false;
-  for (const RankSource& rank : ranks) {
-    repeats |= rank.window > 0;
-    const std::string below = fs::path(rank.chosen.path).lexically_relative(folder).string();
-    children_of_repeats.insert(below.substr(0, below.find('/')));
-  }
-  return repeats && children_of_repeats.size() > 1;
-}
-
-void find_runs(const std::string& path, int depth, std::vector<Found>& found) {
-  std::error_code ignored;
-  if (depth == 0 && is_own_store(path) && fs::is_regular_file(path, ignored)) {
-    found.push_back({path, fs::file_size(path, ignored)});  // the store itself was named
-    return;
-  }
-  const auto ranks = discover({path}, "");
-  if (ranks.ok() &&
-      !(fs::is_directory(path, ignored) && depth < kDeepest && holds_several_jobs(*ranks, path))) {
-    uint64_t bytes = 0;
-    for (const RankSource& rank : *ranks) bytes += rank.chosen.bytes;
-    found.push_back({path, bytes});
-    return;
-  }
-  if (!ranks.ok() || !fs::is_directory(path, ignored)) return;
-  std::vector<std::string> children;
-  for (const auto& entry : fs::directory_iterator(path, ignored))
-    children.push_back(entry.path().string());
-  std::sort(children.begin(), children.end());
-  for (const std::string& child : children) find_runs(child, depth + 1, found);
-}
 
 bool is_below(const fs::path& path, const fs::path& base) {
   const auto [rest, _] = std::mismatch(base.begin(), base.end(), path.begin(), path.end());
@@ -200,13 +160,12 @@ Status RunCatalog::look() {
       }
       if (known) continue;
     }
-    std::vector<Found> found;
-    find_runs(path, 0, found);
+    const std::vector<FoundRun> found = find_runs(path);
     const std::scoped_lock lock(mutex_);
-    for (const Found& one : found) {
-      const std::string below = one.path == base
-                                    ? base.filename().string()
-                                    : fs::path(one.path).lexically_relative(base).string();
+    for (const FoundRun& one : found) {
+      std::string below = one.path == base ? base.filename().string()
+                                           : fs::path(one.path).lexically_relative(base).string();
+      if (!one.window.empty()) below = (fs::path(below).parent_path() / one.window).string();
       const std::string id = id_of(below);
       seen.insert(id);
       auto& run = runs_[id];
@@ -214,6 +173,7 @@ Status RunCatalog::look() {
       fresh->entry.id = id;
       fresh->entry.name = below;
       fresh->entry.path = one.path;
+      fresh->entry.more_paths = one.more_paths;
       fresh->entry.input_bytes = one.bytes;
       fresh->entry.modified_ns = modified_ns(one.path);
       fresh->stamp = *stamp;
@@ -239,15 +199,18 @@ bool RunCatalog::import_next(std::unique_lock<std::mutex>& lock) {
   next->entry.state = RunState::kImporting;
   importing_ = std::make_shared<Progress>();
   const auto progress = importing_;
-  const std::string path = next->entry.path;
+  std::vector<std::string> paths = next->entry.more_paths;
+  paths.insert(paths.begin(), next->entry.path);
   lock.unlock();
 
   ImportOptions options;
   options.jobs = options_.import_threads;
   // A run that was named is opened as it is.
-  const Status links = options_.base_is_run ? Status() : check_links(path, options_.base);
+  Status links;
+  for (size_t i = 0; i < paths.size() && links && !options_.base_is_run; ++i)
+    links = check_links(paths[i], options_.base);
   auto imported =
-      links ? import_run({path}, options, *progress) : Result<ImportedRun>(links.error());
+      links ? import_run(paths, options, *progress) : Result<ImportedRun>(links.error());
   std::shared_ptr<OpenRun> open;
   std::optional<Error> error;
   if (!imported) {

@@ -32,6 +32,7 @@ struct RunEntry {
   std::string id;    // stable: made from the path below the folder
   std::string name;  // the path below the folder
   std::string path;
+  std::vector<std::string> more_paths;  // of other ranks of the same window
   RunState state = RunState::kFound;
   std::string reason;  // of kFailed
   uint64_t done_bytes = 0;

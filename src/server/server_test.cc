@@ -42,6 +42,31 @@ TEST_F(ServerTest, AFolderMayBeOneRun) {
   EXPECT_FALSE(fs::exists(folder_.path("runs/rank_2.json")));
 }
 
+// What dynamic profiling leaves: rank0_start5_stop7 and the like, in one folder.
+TEST_F(ServerTest, WindowsOfOneTrainingAreRunsWithAllTheirRanks) {
+  const auto record = [&](const std::string& folder, int rank) {
+    const std::string number = std::to_string(rank);
+    folder_.write("runs/dyn/rank" + number + "_" + folder + "/rank_" + number + ".json",
+                  small_trace());
+  };
+  record("start5_stop7", 0);
+  record("start5_stop7", 1);
+  start();
+  EXPECT_EQ(settled("dyn")["ranks"], 2);
+  record("start20_stop20", 0);
+  record("start20_stop20", 1);
+  record("start20_stop20", 12);
+  const json second = settled("dyn/start20_stop20");
+  EXPECT_EQ(second["ranks"], 3);
+  EXPECT_EQ(second["name"], "dyn/start20_stop20");
+  EXPECT_EQ(settled("dyn/start5_stop7")["ranks"], 2);
+  const json reply = get("runs");
+  for (const json& run : reply["runs"]) EXPECT_NE(run["name"], "dyn") << reply.dump();
+  // Others of the folder are runs as before.
+  folder_.write("runs/dyn/rank0_start5/rank_0.json", small_trace());
+  EXPECT_EQ(settled("dyn/rank0_start5")["ranks"], 1);
+}
+
 TEST_F(ServerTest, RunsComeAndGoWithoutARestart) {
   start();
   ready("one.json");

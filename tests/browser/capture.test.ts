@@ -92,6 +92,18 @@ describe('a training of two ranks', () => {
     expect(await sql("select count(*) from slices where name = 'forward'")).toEqual([[8]])
   })
 
+  it('makes a run of each window, with all ranks', async () => {
+    await session.go('/?capture=1')
+    await panel().getByRole('textbox', { name: en.capture.next }).fill('2')
+    await panel().getByRole('button', { name: en.capture.send }).click()
+    await expect.poll(() => panel().getByRole('link', { name: en.capture.openRun }).count(), { timeout: 30_000 }).toBe(2)
+    const rows = session.page.locator('tbody tr', { hasText: /recorded\/start\d+_stop\d+/ })
+    await rows.filter({ hasText: en.bar.clean }).nth(1).waitFor({ timeout: 30_000 })
+    expect(await rows.count()).toBe(2)
+    for (const row of await rows.all()) expect(await row.locator('td').nth(1).innerText()).toBe('2')
+    await session.picture('capture-windows')
+  })
+
   it('refuses to take steps away that others wait for, unless they are replaced', async () => {
     await session.go('/?capture=1')
     await panel().getByRole('button', { name: en.capture.range, exact: true }).click()
@@ -140,7 +152,7 @@ describe('a training of two ranks', () => {
     await training.stop()
     await panel().getByText(en.capture.none).waitFor()
     expect(await panel().getByRole('button', { name: en.capture.send }).count()).toBe(0)
-    expect(await panel().getByRole('link', { name: en.capture.openRun }).count()).toBe(1)
+    expect(await panel().getByRole('link', { name: en.capture.openRun }).count()).toBe(2)
     await session.picture('capture-ended')
   })
 })
