@@ -57,7 +57,9 @@ class _Arrival(importlib.abc.MetaPathFinder):
         for finder in behind:
             # Some of an older kind have none (copies of six do): Python passes over them, too.
             find = getattr(finder, "find_spec", None)
-            spec = find(name, path, target) if find else None
+            spec: importlib.machinery.ModuleSpec | None = None
+            if find:
+                spec = find(name, path, target)
             if spec:
                 if spec.loader:
                     spec.loader = _Loader(spec.loader, self._import)
