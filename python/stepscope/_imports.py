@@ -55,7 +55,11 @@ class _Arrival(importlib.abc.MetaPathFinder):
         finders = list(sys.meta_path)
         behind = finders[finders.index(self) + 1 :] if self in finders else []
         for finder in behind:
-            spec = finder.find_spec(name, path, target)
+            # Some of an older kind have none (copies of six do): Python passes over them, too.
+            find = getattr(finder, "find_spec", None)
+            spec: importlib.machinery.ModuleSpec | None = None
+            if find:
+                spec = find(name, path, target)
             if spec:
                 if spec.loader:
                     spec.loader = _Loader(spec.loader, self._import)

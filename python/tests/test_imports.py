@@ -8,6 +8,7 @@ import pathlib
 import sys
 import weakref
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from stepscope._imports import when_imported
@@ -37,6 +38,18 @@ def test_both_who_wait_are_told_once_the_module_is_there(modules: None) -> None:
     sys.modules.pop("arriving")
     importlib.import_module("arriving")
     assert len(said) == 2
+
+
+def test_finders_of_an_older_kind_are_passed_over(modules: None) -> None:
+    older: Any = object()
+    sys.meta_path.insert(0, older)
+    try:
+        said: list[str] = []
+        when_imported("arriving", lambda: said.append("told"))
+        importlib.import_module("arriving")
+        assert said == ["told"]
+    finally:
+        sys.meta_path.remove(older)
 
 
 def test_whoever_does_not_wait_any_more_is_not_told(modules: None) -> None:

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -22,9 +23,10 @@ namespace {
 
 constexpr int64_t kDrainEveryNs = 50'000'000;
 constexpr int64_t kFlushEveryNs = 500'000'000;  // half of what a crash may lose
-constexpr size_t kFlushAtBytes = 1 << 20;
+constexpr size_t kFlushAtBytes = 256 << 10;     // most of what stop() has to pack
 constexpr int64_t kClockApartNs = 2'000'000;
 constexpr int kDrainAtOnce = 8192;
+constexpr uint64_t kLeastRing = 64 << 10;
 constexpr size_t kReadyRings = 4;
 constexpr size_t kReadyRingsAtStart = 2;  // the writer goes on from there
 
@@ -32,8 +34,11 @@ void set_ring_limits(const RecorderOptions& options, RingRegistry& rings) {
   // Of what the sources leave, rings take three quarters, the chunk that is being made the rest.
   const uint64_t for_rings =
       (options.max_host_bytes - std::min(options.source_bytes, options.max_host_bytes)) / 4 * 3;
-  rings.set_limits(options.ring_bytes / sizeof(stepscope_record),
-                   std::max<uint64_t>(1, for_rings / options.ring_bytes));
+  // One ring there is in any case, which must fit.
+  const uint64_t ring_bytes =
+      std::min(std::bit_ceil(options.ring_bytes), std::max(std::bit_floor(for_rings), kLeastRing));
+  rings.set_limits(ring_bytes / sizeof(stepscope_record),
+                   std::max<uint64_t>(1, for_rings / ring_bytes));
 }
 
 }  // namespace
@@ -159,12 +164,19 @@ bool Recorder::trigger(TriggerCause cause) {
   return true;
 }
 
-bool Recorder::flush_within(std::chrono::nanoseconds most) {
-  std::unique_lock lock(flush_mutex_);
-  const uint64_t mine = ++flushes_asked_;
-  lock.unlock();
+uint64_t Recorder::ask_for_flush() {
+  uint64_t mine = 0;
+  {
+    const std::lock_guard lock(flush_mutex_);
+    mine = ++flushes_asked_;
+  }
   bell_.ring();
-  lock.lock();
+  return mine;
+}
+
+bool Recorder::flush_within(std::chrono::nanoseconds most) {
+  const uint64_t mine = ask_for_flush();
+  std::unique_lock lock(flush_mutex_);
   return flush_answered_.wait_for(lock, most, [&] { return flushes_done_ >= mine; });
 }
 
@@ -236,7 +248,9 @@ void Recorder::go_on(int64_t& flushed_ns) {
 }
 
 RecordingStatistics Recorder::stop() {
-  // The writer goes on meanwhile: it may have to make room for what the sources still bring.
+  // The writer goes on meanwhile: it packs what there is, and makes room for what the sources still
+  // bring.
+  ask_for_flush();
   stop_sources();
   if (watch_) stop_listening_for_signals();  // one that has come is still answered below
   stopping_.store(true, std::memory_order_release);

@@ -143,6 +143,7 @@ class Recorder {
   void flush(bool last = false);
   void append(std::span<const std::byte> chunk, int64_t events, bool last = false);
   void finish_file();
+  uint64_t ask_for_flush();
   uint64_t flushes_asked();
   void answer_flushes(uint64_t asked);
   void add_clock(const ClockSample& sample);

@@ -152,6 +152,24 @@ TEST_F(RecorderWith, BehindALimitTheWriterIsNotWokenByEveryRecord) {
   EXPECT_LT(switches, 200) << "it looks around ten times by itself";
 }
 
+// The memory of a ring is touched before it is used.
+TEST_F(RecorderWith, ARingIsNotLargerThanTheBudget) {
+  RecorderOptions options;
+  options.max_host_bytes = 16 << 20;
+  options.ring_bytes = uint64_t{1} << 30;
+  const int64_t before = testing::resident_bytes();
+  int64_t meanwhile = 0;
+  const ReadBack run = record(
+      std::make_unique<TestSource>(),
+      [&] {
+        record_range();
+        meanwhile = testing::resident_bytes();
+      },
+      options);
+  EXPECT_EQ(run.ranges.size(), 1u);
+  EXPECT_LT(meanwhile - before, 64 << 20);
+}
+
 TEST_F(RecorderWith, NothingWaitsForAStopThatHangs) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer ends children of a program with threads that start threads";

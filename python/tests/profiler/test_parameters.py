@@ -70,7 +70,7 @@ def test_booleans(name: str, said: Callable[[], list[str]]) -> None:
         ("schedule", 5, schedule(wait=0, active=1).to_dict(), True),
         ("max_disk_gb", -1, None, True),
         ("max_disk_gb", float("inf"), None, True),
-        ("max_host_mb", 10**400, None, True),
+        ("max_host_mb", 10**30, None, True),
     ],
 )
 def test_values(

@@ -173,6 +173,7 @@ Status CuptiSource::start() {
       library_->register_callbacks(stepscope_cupti_request, stepscope_cupti_complete);
   if (code != kSuccess) {
     restore_attributes();
+    shared.buffers.give_memory_back();
     shared.bell.store(nullptr, std::memory_order_release);
     return Error{ErrorCode::kUnsupported, "cannot record the GPU", library_->path,
                  library_->result_text(code), "end the other profiler of this process first"};
