@@ -8,7 +8,7 @@ export default {
   },
   bar: {
     rank: 'Rank', allRanks: 'All ranks', theme: 'Theme', light: 'Light', dark: 'Dark', language: '中文', help: 'Keys',
-    search: 'Search', losses: 'Lost: {n}', suspects: 'Doubtful: {n}', clean: 'Data complete', collapse: 'Collapse', expand: 'Expand',
+    search: 'Search', losses: 'Data lost', suspects: 'Data doubtful', clean: 'Data complete', collapse: 'Collapse', expand: 'Expand',
     back: 'All runs', strip: 'Steps', stripDoc: 'A bar for each step: its height is its length, the colours say where it went. Click one to choose it on every page.',
   },
   state: {
@@ -160,7 +160,7 @@ export default {
   steps: {
     graph: 'Stages of a step', graphDoc: 'Start and finish of each stage and of the collectives, stream by stream; the average of the complete steps or the chosen one. Click a stage to see it in the timeline.',
     stages: 'Stages', stage: 'Stage', stream: 'stream {n}', start: 'start', finish: 'finish', length: 'length', whole: 'step {time}', forward: 'Forward', backward: 'Backward',
-    average: '{n} steps, {time} on average.', one: 'Step {n} takes {time}.', mostly: '{stage} is {share} of it.', averageOption: 'average', ofStep: '{share} of the step',
+    average: '{n} step, {time}. | {n} steps, {time} on average.', one: 'Step {n} takes {time}.', mostly: '{stage} is {share} of it.', averageOption: 'average', ofStep: '{share} of the step',
     fpStart: 'Forward begins with', bpEnd: 'Backward ends with', points: 'Times are', from: { file: 'those of the input', device: 'of the device work that these operators launched', host: 'of the operators on the host' },
     howToSet: 'Other operators: set PROFILING_FP_START and PROFILING_BP_END before starting stepscope (names as in the timeline).',
     step_trace: 'Stages', step_times: 'Device time', step_categories: 'By category', step_reduces: 'Collectives',

@@ -8,7 +8,7 @@ export default {
   },
   bar: {
     rank: '卡', allRanks: '所有卡', theme: '主题', light: '浅色', dark: '深色', language: 'English', help: '快捷键',
-    search: '搜索', losses: '{n} 处丢失', suspects: '{n} 处存疑', clean: '数据完整', collapse: '收起', expand: '展开',
+    search: '搜索', losses: '数据有丢失', suspects: '数据存疑', clean: '数据完整', collapse: '收起', expand: '展开',
     back: '所有运行', strip: '训练步', stripDoc: '每步一条：高度是时长，颜色表示时间去向。点击可在所有页面选择该步。',
   },
   state: {
@@ -160,7 +160,7 @@ export default {
   steps: {
     graph: '一步的阶段', graphDoc: '各阶段以及各流集合通信的开始和结束；完整步的平均值或所选的步。点击阶段可在时间线中查看。',
     stages: '阶段', stage: '阶段', stream: '流 {n}', start: '开始', finish: '结束', length: '时长', whole: '一步 {time}', forward: '前向', backward: '反向',
-    average: '{n} 步，平均 {time}。', one: '第 {n} 步用时 {time}。', mostly: '{stage}占 {share}。', averageOption: '平均', ofStep: '占一步的 {share}',
+    average: '{n} 步，{time}。 | {n} 步，平均 {time}。', one: '第 {n} 步用时 {time}。', mostly: '{stage}占 {share}。', averageOption: '平均', ofStep: '占一步的 {share}',
     fpStart: '前向起始算子', bpEnd: '反向终止算子', points: '时间点取自', from: { file: '输入文件', device: '这些算子下发的设备任务', host: '主机上的算子' },
     howToSet: '如需指定其他算子：启动 stepscope 前设置 PROFILING_FP_START 和 PROFILING_BP_END（名称与时间线一致）。',
     step_trace: '阶段', step_times: '设备时间', step_categories: '按类别', step_reduces: '集合通信',
