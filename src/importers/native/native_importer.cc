@@ -114,6 +114,25 @@ void mark_steps_outside_of_windows(const RawRun& run, RankBuilder& rank) {
   }
 }
 
+// A loop that says at its end that the next step begins, and then stops, leaves a step that never
+// was: nothing is in it, unlike in the one before.
+void mark_empty_last_step(RankBuilder& rank) {
+  if (rank.steps.size() < 2) return;
+  StepRecord& last = rank.steps.back();
+  const StepRecord& before = rank.steps[rank.steps.size() - 2];
+  bool work_before = false;
+  for (TrackId track = 0; track < rank.track_count(); ++track) {
+    for (const SliceRecord& slice : rank.slices(track)) {
+      if (slice.kind == SliceKind::kAnnotation && slice.name == last.name) continue;
+      if (slice.ts_ns + slice.dur_ns > last.ts_ns) return;
+      work_before |= slice.name != before.name && slice.ts_ns >= before.ts_ns;
+    }
+  }
+  if (!last.complete || !work_before) return;
+  last.complete = false;
+  rank.quality.add(QualityCode::kWindowCut, rank.strings.view(last.name));
+}
+
 // Raw data of an NPU that nobody has exported yet: CANN alone knows their meaning.
 void report_raw_npu_data(const std::string& run, RankBuilder& rank) {
   const Folder folder = list_folder(run);
@@ -208,6 +227,7 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
   }
   read_notes(run, rank);
   mark_steps_outside_of_windows(run, rank);
+  mark_empty_last_step(rank);
   report_raw_npu_data(candidate.unit, rank);
   context.progress.add_done_bytes(candidate.bytes);
   return {};

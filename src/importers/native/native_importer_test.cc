@@ -120,6 +120,25 @@ TEST(NativeImporter, OnlyStepsInsideOfAProfilersWindowsAreComplete) {
   EXPECT_EQ(run.quality("window_cut"), 2);
 }
 
+TEST(NativeImporter, AStepThatOnlyTheEndOfTheLoopBeganIsNotComplete) {
+  for (const bool works : {false, true}) {
+    const TemporaryFolder folder;
+    start(folder.path("run/FRAMEWORK"), 0);
+    for (int64_t step = 1; step <= 3; ++step) {
+      stepscope_step(step);
+      if (step == 3 && !works) break;
+      const Scope range(name_of("work"));
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    stepscope_end_step();
+    stepscope_stop();
+    ImportedRank run = import_only(folder.path());
+    ASSERT_TRUE(run.ok());
+    EXPECT_EQ(run.integers(Table::kSteps, "complete"), (std::vector<int64_t>{1, 1, works}));
+    EXPECT_EQ(run.quality("window_cut"), works ? 0 : 1);
+  }
+}
+
 TEST(NativeImporter, AKilledProgramsRunSaysWhereItEnded) {
   const TemporaryFolder folder;
   const pid_t child = ::fork();
