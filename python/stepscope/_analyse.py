@@ -19,6 +19,7 @@ def main() -> None:
     what will be missing, one a line."""
     directory, choices, niceness = sys.argv[1:]
     os.nice(int(niceness))
+    os.umask(os.umask(0o027) | 0o027)  # what is made of a recording is as confidential as it is
     chosen = json.loads(choices)
     _export_npu(Path(directory), chosen)
     try:

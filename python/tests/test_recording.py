@@ -344,3 +344,16 @@ def test_sampled_code_is_let_go(tmp_path: pathlib.Path) -> None:
         with stepscope.Profiler(output_path=str(tmp_path / str(number)), with_stack=True):
             space["wait"](time.time() + 0.05)
     assert sys.getrefcount(code) == before
+
+
+def test_nothing_in_a_run_is_for_everybody(tmp_path: pathlib.Path) -> None:
+    before = os.umask(0o002)
+    try:
+        profiler = stepscope.Profiler(output_path=str(tmp_path / "runs"), with_stack=True)
+        busy(0.05)
+        profiler.analyse()
+    finally:
+        os.umask(before)
+    found = [tmp_path / "runs", *(tmp_path / "runs").rglob("*")]
+    assert any(path.name == "trace_view.json" for path in found)
+    assert [path for path in found if path.stat().st_mode & 0o027] == []
