@@ -116,15 +116,19 @@ Json summary_of(OutputContext& context) {
   tree["per_pipeline_time"] = {means.pipeline};
   tree["per_push_queue_time"] = {means.push};
   tree["per_batch_time"] = {means.batch};
-  tree["avg_cpu_pct_per_worker"] = Json::array();
+  for (const char* key :
+       {"avg_cpu_pct_per_worker", "cpu_analysis_details", "queue_analysis_details"}) {
+    tree[key] = Json::array();
+  }
   Json warnings = Json::array();
   Json advice = Json::array();
   const auto number = [](int64_t value) { return value == kNull ? -1 : value; };
   for (const PipelineStageRow* row : rows) {
     const std::string name(without_op(row->op_type));
+    const std::string title = name + "(id=" + std::to_string(row->op_id) + ")";
     tree["op_ids"].push_back(row->op_id);
     tree["op_names"].push_back(name);
-    tree["pipeline_ops"].push_back(name + "(id=" + std::to_string(row->op_id) + ")");
+    tree["pipeline_ops"].push_back(title);
     tree["num_workers"].push_back(number(row->workers));
     tree["queue_average_size"].push_back(rounded(row->mean_size, 2));
     tree["queue_utilization_pct"].push_back(rounded(100 * row->usage, 2));
@@ -137,7 +141,11 @@ Json summary_of(OutputContext& context) {
     tree["parent_id"].push_back(number(row->parent_id));
     tree["avg_cpu_pct"].push_back(rounded(100 * row->cpu, 2));
     tree["avg_cpu_pct_per_worker"].push_back(rounded(100 * row->cpu_per_worker, 2));
-    if (row->is_bottleneck) warnings.push_back(name + "(id=" + std::to_string(row->op_id) + ")");
+    if (!row->cpu_advice.empty())
+      tree["cpu_analysis_details"].push_back(title + ": " + row->cpu_advice);
+    if (!row->queue_advice.empty())
+      tree["queue_analysis_details"].push_back(title + ": " + row->queue_advice);
+    if (row->is_bottleneck) warnings.push_back(title);
     if (!row->advice.empty()) advice.push_back(row->advice);
   }
   tree["bottleneck_warning"] = std::move(warnings);

@@ -315,6 +315,11 @@ TEST_F(RealOutput, DataPipelineOfMindSpore) {
   EXPECT_EQ(summary["parent_id"], json({-1, 0, 1}));
   EXPECT_EQ(summary["queue_empty_freq_pct"][1], 100.0);
   EXPECT_EQ(summary["bottleneck_warning"], json({"Map(id=1)"}));
+  // Map's queue is empty, Generator's behind it full (over 50 percentage points).
+  EXPECT_EQ(summary["queue_analysis_details"],
+            json({"Map(id=1): it is slower than GeneratorOp_2: raise num_parallel_workers or "
+                  "prefetch_size"}));
+  EXPECT_TRUE(summary["cpu_analysis_details"].is_array());
   EXPECT_NE(
       content(out() + "/minddata_pipeline_summary_0.csv").find("op_names,Batch,Map,Generator"),
       std::string::npos);

@@ -144,10 +144,9 @@ std::vector<PipelineStageRow> stage_rows(const RankId& rank, const PipelineStage
     PipelineStageRow row = stage_row(rank, stage);
     if (i < stages.operators) {
       row.is_bottleneck = std::ranges::find(slow, i) != slow.end();
-      if (row.is_bottleneck)
-        advise(row.advice, suggestion_for(stage.op_type, stage.inputs.empty()));
-      else
-        advise(row.advice, queue_advice(stages, nodes, i));
+      row.queue_advice = queue_advice(stages, nodes, i);
+      advise(row.advice, row.is_bottleneck ? suggestion_for(stage.op_type, stage.inputs.empty())
+                                           : row.queue_advice);
       for (const CpuRow& use : cpu) {
         if (use.scope != cpu_scope_name(CpuScope::kOperator)) continue;
         if (use.id == kNull ? use.name != stage.name : use.id != stage.op_id) continue;
@@ -155,6 +154,7 @@ std::vector<PipelineStageRow> stage_rows(const RankId& rank, const PipelineStage
         row.cpu_per_worker = stage.workers == kNull || stage.workers < 1
                                  ? PipelineRow::kNone
                                  : use.busy / static_cast<double>(stage.workers);
+        advise(row.cpu_advice, use.advice);
         advise(row.advice, use.advice);
       }
     }

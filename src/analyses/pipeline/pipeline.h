@@ -127,6 +127,10 @@ struct PipelineStageRow {
   double cpu_per_worker = PipelineRow::kNone;
   bool is_bottleneck = false;
   std::string advice;
+
+  // Parts of the advice, for files that have them apart.
+  std::string queue_advice;
+  std::string cpu_advice;
 };
 
 inline constexpr Field<PipelineStageRow> kPipelineStageFields[] = {
