@@ -1,6 +1,5 @@
 import { createRouter, createWebHashHistory } from 'vue-router'
 
-import { loadEcharts } from './components/loadEcharts'
 
 // Everything a page shows is in its address: a link reopens the same view. The part behind # never
 // reaches the server, so the pages work below any path prefix.
@@ -37,8 +36,6 @@ export const router = createRouter({
   ],
 })
 
-// Pages with charts want ECharts at once, whatever their data will be.
-const withoutCharts: readonly string[] = ['runs', 'timeline', 'sql', 'quality']
 
 // A page that is on its way: until it is there, the one before leaves the address alone, which would call it off.
 let coming: string | null = null
@@ -46,7 +43,6 @@ const arrived = (path: string) => {
   if (coming === path) coming = null
 }
 router.beforeEach((to, from) => {
-  if (!withoutCharts.includes(String(to.name))) void loadEcharts().catch(() => {}) // a chart will say so
   coming = to.path === from.path ? null : to.fullPath
 })
 router.afterEach((to) => arrived(to.fullPath))
