@@ -122,7 +122,8 @@ install_python_package() {
   if [[ "$(cat "$stamp" 2>/dev/null)" == "$now" ]]; then return 0; fi
   say "installing the Python package into .venv"
   # Without isolation: its build tools are in .venv already, and the build folder stays usable.
-  CMAKE_BUILD_PARALLEL_LEVEL="$(nproc)" "$venv_python" -m pip install -q \
+  # The compiler by the name that the presets use: ccache tells them apart by it.
+  CC=gcc CXX=g++ CMAKE_BUILD_PARALLEL_LEVEL="$(nproc)" "$venv_python" -m pip install -q \
     --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall . || return
   printf '%s\n' "$now" >"$stamp"
 }
