@@ -13,6 +13,8 @@ test_packages=(clang-19 libclang-rt-19-dev clang-tidy-19 clang-format-19)
 
 # Compilers see paths relative to the checkout, so that every clone shares ccache's results.
 export CCACHE_BASEDIR="$stepscope_root" CCACHE_NOHASHDIR=1
+# By the names that the presets use: ccache tells compilers apart by theirs.
+export CC=gcc CXX=g++
 
 say() { printf '== %s\n' "$*"; }
 die() {
@@ -122,8 +124,7 @@ install_python_package() {
   if [[ "$(cat "$stamp" 2>/dev/null)" == "$now" ]]; then return 0; fi
   say "installing the Python package into .venv"
   # Without isolation: its build tools are in .venv already, and the build folder stays usable.
-  # The compiler by the name that the presets use: ccache tells them apart by it.
-  CC=gcc CXX=g++ CMAKE_BUILD_PARALLEL_LEVEL="$(nproc)" "$venv_python" -m pip install -q \
+  CMAKE_BUILD_PARALLEL_LEVEL="$(nproc)" "$venv_python" -m pip install -q \
     --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall . || return
   printf '%s\n' "$now" >"$stamp"
 }
@@ -134,29 +135,33 @@ framework_folder() {
   printf '%s\n' "${STEPSCOPE_FRAMEWORKS:-${XDG_CACHE_HOME:-$HOME/.cache}/stepscope/frameworks}/$1"
 }
 
-# setup_framework NAME WHEEL [BASE]: python/requirements-NAME.txt and our package, newly built. With a
-# BASE, which has been set up before, what that one has is not installed again.
-setup_framework() {
-  local name=$1 wheel=$2 base=${3:-} folder stamp wanted options=()
+# make_framework NAME [BASE]: an environment with python/requirements-NAME.txt. With a BASE, what that one has is
+# not installed again.
+make_framework() {
+  local name=$1 base=${2:-} folder stamp wanted options=()
   local requirements="$stepscope_root/python/requirements-$name.txt"
   folder="$(framework_folder "$name")"
   stamp="$folder/.requirements"
   wanted="$(python3 --version) $(sha256sum <"$requirements")"
   [[ -z "$base" ]] || options=(--no-deps --no-compile)  # the tests import a small part of it
-  if [[ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]]; then
-    say "installing by pip: $(grep -v '^#' "$requirements" | tr '\n' ' ')(once, into $folder)"
-    rm -rf "$folder"
-    python3 -m venv "$folder" || return
-    "$folder/bin/python" -m pip install -q --disable-pip-version-check "${options[@]}" \
-      -r "$requirements" || return
-    printf '%s\n' "$wanted" >"$stamp"
-  fi
+  if [[ "$(cat "$stamp" 2>/dev/null)" == "$wanted" ]]; then return 0; fi
+  say "installing by pip: $(grep -v '^#' "$requirements" | tr '\n' ' ')(once, into $folder)"
+  rm -rf "$folder"
+  python3 -m venv "$folder" || return
+  "$folder/bin/python" -m pip install -q --disable-pip-version-check "${options[@]}" \
+    -r "$requirements" || return
+  printf '%s\n' "$wanted" >"$stamp"
+}
+
+# add_package NAME WHEEL [BASE]: our package, newly built, into the environment. With a BASE it is in that one.
+add_package() {
+  local name=$1 wheel=$2 base=${3:-}
   if [[ -n "$base" ]]; then
-    packages_of "$base" >"$(packages_of "$name")/$base.pth"  # our package is there as well
+    packages_of "$base" >"$(packages_of "$name")/$base.pth"
     return
   fi
-  "$folder/bin/python" -m pip install -q --disable-pip-version-check --no-deps --force-reinstall \
-    "$wheel"
+  "$(framework_folder "$name")/bin/python" -m pip install -q --disable-pip-version-check --no-deps \
+    --force-reinstall "$wheel"
 }
 
 packages_of() {
