@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/own_files.h"
 #include "importers/common/json_file.h"
 #include "importers/common/profiler_names.h"
 #include "importers/common/table_builder.h"
@@ -170,6 +171,10 @@ int64_t read_all(const RankFiles& files, const std::string& folder, const std::s
 
 bool MindsporeRawImporter::probe_folder(const Folder& folder, std::vector<Candidate>& found) const {
   if (is_mindinsight_folder(folder.files)) return false;  // those have the same files and more
+  std::error_code ignored;
+  // Made here, of what lies elsewhere. (Listings leave the marker out.)
+  if (std::filesystem::exists(folder.path + "/" + std::string(kOutputMarker), ignored))
+    return false;
   const RawFolder here = mindspore_raw::sort_files(folder.path, folder.files);
   if (here.any()) {
     add_candidates(*this, folder.path, here, found);
