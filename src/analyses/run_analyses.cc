@@ -47,8 +47,8 @@ const std::vector<ModuleRow>& RunAnalyses::modules() {
       if (rows.empty())
         results_->add_reason("modules",
                              of_rank(ranks_[rank],
-                                     "the recording has no modules of PyTorch: record with "
-                                     "with_stack=True, which names them"));
+                                     "the recording has no modules: record with with_stack=True, "
+                                     "which names those of PyTorch and of MindSpore"));
       return rows;
     });
   });

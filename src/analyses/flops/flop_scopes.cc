@@ -5,47 +5,29 @@
 #include <unordered_map>
 
 #include "analyses/common/key_index.h"
+#include "analyses/common/module_names.h"
 
 namespace stepscope {
 namespace {
 
 constexpr uint32_t kDeepest = 64;
-constexpr std::string_view kModulePrefix = "nn.Module: ";
-
-// Names of modules by string id, each looked at once.
-class ModuleNames {
- public:
-  explicit ModuleNames(const StoreReader& store) : store_(store) {}
-  bool is_module(int64_t name) {
-    if (name == last_) return last_is_module_;
-    last_ = name;
-    last_is_module_ = store_.string(name).starts_with(kModulePrefix);
-    return last_is_module_;
-  }
-
- private:
-  const StoreReader& store_;
-  int64_t last_ = kNull;
-  bool last_is_module_ = false;
-};
 
 // The innermost module around every slice of the rank.
-std::vector<uint32_t> modules_of_slices(const StoreReader& store, size_t rank, ScopeTree& scopes) {
+std::vector<uint32_t> modules_of_slices(const StoreReader& store, size_t rank, ModuleNames& names,
+                                        ScopeTree& scopes) {
   const auto base = static_cast<int64_t>(store.row_base(Table::kSlices, rank));
   std::vector<uint32_t> modules(store.rows(Table::kSlices, rank), ScopeTree::kTop);
-  ModuleNames names(store);
   KeyIndex<2> known;  // module around and name
   std::vector<uint32_t> nodes;
   uint64_t slice = 0;
-  for_each_row<2>(store, Table::kSlices, rank, {"name", "parent"}, [&](const auto& row) {
-    const auto [name, parent] = row;
+  for_each_row<3>(store, Table::kSlices, rank, {"name", "parent", "cat"}, [&](const auto& row) {
+    const auto [name, parent, category] = row;
     const uint64_t at = slice++;
     const uint64_t outer = parent == kNull ? at : static_cast<uint64_t>(parent - base);
     uint32_t module = outer < at ? modules[outer] : ScopeTree::kTop;
-    if (names.is_module(name)) {
+    if (names.is_module(name, category)) {
       const uint32_t key = known.group({module, name});
-      if (key == nodes.size())
-        nodes.push_back(scopes.inside(module, store.string(name).substr(kModulePrefix.size())));
+      if (key == nodes.size()) nodes.push_back(scopes.inside(module, names.label(name)));
       module = nodes[key];
     }
     modules[at] = module;
@@ -116,9 +98,10 @@ std::vector<FlopScopeRow> ScopeTree::rows(const RankId& rank) const {
 
 std::vector<uint32_t> module_scopes(const StoreReader& store, size_t rank, const OpTree& tree,
                                     ScopeTree& scopes) {
-  if (tree.kind.empty() || store.find_strings(kModulePrefix).empty()) return {};
+  ModuleNames names(store);
+  if (tree.kind.empty() || !names.any()) return {};
   std::vector<uint32_t> scope_of_op(tree.kind.size(), ScopeTree::kTop);
-  std::vector<uint32_t> modules = modules_of_slices(store, rank, scopes);
+  std::vector<uint32_t> modules = modules_of_slices(store, rank, names, scopes);
   const auto base = static_cast<int64_t>(store.row_base(Table::kSlices, rank));
   std::vector<std::pair<int64_t, uint32_t>> forward;   // sequence and scope
   std::vector<std::pair<uint32_t, int64_t>> backward;  // operators that name a forward one

@@ -43,9 +43,9 @@ class ScopeTree {
   std::map<std::pair<uint32_t, std::string>, uint32_t, std::less<>> index_;
 };
 
-// The nn.Module around each operator of a PyTorch recording with stacks: forward ones by the slices
-// around them, backward ones by the forward operator that autograd names. Empty when the recording
-// has no modules. 8 bytes an operator.
+// The module around each operator, where modules were recorded: of forward ones by the slices
+// around them, of backward ones by the forward operator that autograd names. Empty when no operator
+// is in one. 8 bytes an operator.
 std::vector<uint32_t> module_scopes(const StoreReader& store, size_t rank, const OpTree& tree,
                                     ScopeTree& scopes);
 

@@ -3,7 +3,6 @@
 namespace stepscope {
 namespace {
 
-constexpr std::string_view kModule = "nn.Module: ";
 constexpr int kMostLevels = 1024;
 
 // "" when the name says nothing about the part of the step.
@@ -21,7 +20,9 @@ std::string_view category_of(std::string_view name) {
 AllocationPlaces::AllocationPlaces(const StoreReader& store, size_t rank)
     : store_(store),
       parents_(store.column(Table::kSlices, "parent", rank)),
-      names_(store.column(Table::kSlices, "name", rank)) {}
+      names_(store.column(Table::kSlices, "name", rank)),
+      categories_(store.column(Table::kSlices, "cat", rank)),
+      modules_(store) {}
 
 const AllocationPlace& AllocationPlaces::at(int64_t slice, int64_t name) {
   if (slice == kNull) return name == kNull ? outside_ : operator_;
@@ -31,16 +32,18 @@ const AllocationPlace& AllocationPlaces::at(int64_t slice, int64_t name) {
   int64_t row = slice;
   for (int level = 0; level < kMostLevels && row >= 0 && static_cast<uint64_t>(row) < names_.rows();
        ++level) {
-    const std::string_view text = store_.string(names_.at(static_cast<uint64_t>(row)));
+    const auto at = static_cast<uint64_t>(row);
+    const int64_t name_here = names_.at(at);
+    const std::string_view text = store_.string(name_here);
     // The outermost word wins: an optimizer may call operators with names of their own.
     if (const std::string_view category = category_of(text); !category.empty())
       result.category = category;
-    if (text.starts_with(kModule)) {
+    if (modules_.is_module(name_here, categories_.at(at))) {
       const std::string inner = result.module;
-      result.module = text.substr(kModule.size());
+      result.module = modules_.label(name_here);
       if (!inner.empty()) result.module += "/" + inner;
     }
-    row = parents_.at(static_cast<uint64_t>(row));
+    row = parents_.at(at);
   }
   if (result.category.empty()) result.category = "forward";
   return result;

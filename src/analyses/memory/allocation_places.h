@@ -8,6 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "analyses/common/module_names.h"
 #include "store/store_reader.h"
 
 namespace stepscope {
@@ -37,6 +38,8 @@ class AllocationPlaces {
   const StoreReader& store_;
   const ColumnView& parents_;
   const ColumnView& names_;
+  const ColumnView& categories_;
+  ModuleNames modules_;
   std::unordered_map<int64_t, AllocationPlace> known_;  // by slice
   AllocationPlace outside_{"", "outside"};
   AllocationPlace operator_{"", "operator"};

@@ -1,4 +1,4 @@
-// The modules of a PyTorch program as a tree: how often each ran, how long, and the device work
+// The modules of a program as a tree: how often each ran, how long, and the device work
 // that it launched.
 #ifndef STEPSCOPE_ANALYSES_MODULES_MODULES_H_
 #define STEPSCOPE_ANALYSES_MODULES_MODULES_H_

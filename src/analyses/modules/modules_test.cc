@@ -75,6 +75,57 @@ TEST(Modules, HostAndDeviceTimeOfTheTree) {
   EXPECT_EQ(rows.at("Net_0/ReLU_0").device_ns, 2 * 11);
 }
 
+// Our own recordings say by the category what is a module: Net (0..1000) calls "layer.0 (Linear)".
+TEST(Modules, OfOurOwnRecordings) {
+  testing::MadeRun run;
+  RankBuilder& rank = run.rank;
+  const TrackId thread = host_track(rank, "main");
+  const auto module = [&](std::string_view name, int64_t ts_ns, int64_t dur_ns) {
+    SliceRecord slice = slice_of(rank, name, ts_ns, dur_ns, SliceKind::kAnnotation);
+    slice.cat = rank.strings.intern("module");
+    rank.add_slice(thread, slice);
+  };
+  module("Net", 0, 1000);
+  module("layer.0 (Linear)", 100, 300);
+  rank.add_slice(thread, slice_of(rank, "aten::linear", 150, 200, SliceKind::kOp));
+  rank.add_slice(thread, slice_of(rank, "module", 500, 10));  // the user's own range of that name
+  const auto rows = by_name(run.analyses());
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows.at("Net").host_self_ns, 700);
+  EXPECT_EQ(rows.at("Net/layer.0 (Linear)").operators, 1);
+  EXPECT_EQ(rows.at("Net/layer.0 (Linear)").host_self_ns, 100);
+  EXPECT_TRUE(run.analyses().reasons("modules").empty());
+}
+
+// A compiled graph of MindSpore: ranges of modules on a lane of their own, operators that name
+// them.
+TEST(Modules, OfAGraphByThePathsOfItsOperators) {
+  testing::MadeRun run;
+  RankBuilder& rank = run.rank;
+  const TrackId operators = host_track(rank, "operators");
+  const TrackId modules = host_track(rank, "MindSpore modules");
+  const auto add_operator = [&](std::string_view path, int64_t ts_ns, int64_t dur_ns) {
+    SliceRecord slice = slice_of(rank, "Conv2D", ts_ns, dur_ns, SliceKind::kOp);
+    OpDetail detail;
+    detail.module = rank.strings.intern(path);
+    slice.detail = rank.add_op(detail);
+    rank.add_slice(operators, slice);
+  };
+  add_operator("Default/net/conv", 100, 50);
+  add_operator("Default/net/conv", 160, 30);
+  add_operator("Default/other", 300, 30);
+  for (const auto& [name, dur_ns] : {std::pair{"net", 100}, {"conv", 90}}) {
+    SliceRecord slice = slice_of(rank, name, 100, dur_ns, SliceKind::kAnnotation);
+    slice.cat = rank.strings.intern("module");
+    rank.add_slice(modules, slice);
+  }
+  const auto rows = by_name(run.analyses());
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows.at("net").operators, 0);
+  EXPECT_EQ(rows.at("net/conv").operators, 2);
+  EXPECT_EQ(rows.at("net/conv").host_self_ns, 10);
+}
+
 TEST(Modules, SayWhatToRecord) {
   testing::MadeRun run;
   run.rank.add_slice(host_track(run.rank, "main"),
