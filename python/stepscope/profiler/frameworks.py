@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import sys
 import threading
 from pathlib import Path
@@ -114,12 +115,17 @@ class Frameworks:
         for source in self._sources:
             with guarded(f"{type(source).__name__}.start"):
                 missing.update(source.start(self._parameters, folder))
+        process = os.getpid()
         for name in self._absent:
-            join = functools.partial(self._join, name, folder, later)
+            join = functools.partial(self._join, process, name, folder, later)
             self._stop_waiting.append(when_imported(name, join))
         return missing
 
-    def _join(self, name: str, folder: Path, later: Callable[[dict[str, str]], None]) -> None:
+    def _join(
+        self, process: int, name: str, folder: Path, later: Callable[[dict[str, str]], None]
+    ) -> None:
+        if process != os.getpid():
+            return  # a forked child is not recorded
         with guarded(f"the source of {name}"), self._joining:
             if not self._stop_waiting:
                 return  # stopped meanwhile
