@@ -5,7 +5,7 @@ import { defineConfig } from 'vite'
 // pages with charts load; a page is a file, and all that they share another: browsers fetch six at a time.
 function fileOf(module: string): string | undefined {
   if (/node_modules\/(@?vue|@intlify)/.test(module)) return 'vue'
-  if (/node_modules|components\/echarts|src\/(pages|timeline)\//.test(module)) return undefined
+  if (/node_modules|components\/echarts|src\/(pages|timeline|capture)\//.test(module)) return undefined
   return 'shared'
 }
 

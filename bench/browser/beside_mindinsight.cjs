@@ -6,7 +6,7 @@
 // JOB is a folder with profiler/ in it, such as shared/data/mindinsight/tests/utils/resource/run_1/normal_run; it is
 // copied COUNT times (default 24). A page counts from navigation in a fresh profile until its figures can be read, charts
 // or not; median of 5, the two in turns.
-const { spawn, execFileSync } = require('node:child_process')
+const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
 const net = require('node:net')
 const os = require('node:os')

@@ -1,6 +1,5 @@
 import { createRouter, createWebHashHistory } from 'vue-router'
 
-
 // Everything a page shows is in its address: a link reopens the same view. The part behind # never
 // reaches the server, so the pages work below any path prefix.
 export const pages = [
@@ -35,7 +34,6 @@ export const router = createRouter({
     { path: '/:rest(.*)*', redirect: '/' },
   ],
 })
-
 
 // A page that is on its way: until it is there, the one before leaves the address alone, which would call it off.
 let coming: string | null = null
