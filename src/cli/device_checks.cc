@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/folder.h"
 #include "cli/machine_checks.h"
 #include "collector/sources/ascend/acl_library.h"
 
@@ -91,11 +92,11 @@ std::vector<std::string> cupti_folders() {
     trees.push_back(conda + "/lib");
   for (const std::string& tree : trees) {
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator(tree, error)) {
-      if (!entry.path().filename().string().starts_with("python3")) continue;
+    for (const fs::path& python : paths_in(tree, error)) {
+      if (!python.filename().string().starts_with("python3")) continue;
       for (const char* packages : {"site-packages", "dist-packages"}) {
         for (const char* wheel : {"cuda_cupti", "cu13"}) {
-          folders.push_back((entry.path() / packages / "nvidia" / wheel / "lib").string());
+          folders.push_back((python / packages / "nvidia" / wheel / "lib").string());
         }
       }
     }
@@ -161,8 +162,8 @@ std::string find_msprof() {
 Check check_npus() {
   size_t count = 0;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator("/dev", error)) {
-    const std::string name = entry.path().filename().string();
+  for (const fs::path& path : paths_in("/dev", error)) {
+    const std::string name = path.filename().string();
     const bool numbered = name.size() > 7 && name.find_first_not_of("0123456789", 7) == name.npos;
     if (name.starts_with("davinci") && numbered) ++count;
   }

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/folder.h"
+
 namespace stepscope {
 namespace {
 
@@ -37,13 +39,13 @@ std::string port_holder(int port) {
   if (inode.empty()) return {};
   const std::string socket = "socket:[" + inode + "]";
   std::error_code ignored;
-  for (const auto& process : fs::directory_iterator("/proc", ignored)) {
-    const std::string pid = process.path().filename().string();
+  for (const fs::path& process : paths_in("/proc", ignored)) {
+    const std::string pid = process.filename().string();
     if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
     std::error_code closed;
-    for (const auto& open : fs::directory_iterator(process.path() / "fd", closed)) {
-      if (fs::read_symlink(open.path(), closed) != socket) continue;
-      std::ifstream name(process.path() / "comm");
+    for (const fs::path& open : paths_in(process / "fd", closed)) {
+      if (fs::read_symlink(open, closed) != socket) continue;
+      std::ifstream name(process / "comm");
       std::string command;
       std::getline(name, command);
       return command + " (process " + pid + ")";

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/folder.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "format/chunk_reader.h"
@@ -80,9 +81,8 @@ void put_first_on_python_path(const std::string& folder) {
 std::set<std::string> runs_in(const std::string& output) {
   std::set<std::string> runs;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(output, error)) {
-    if (fs::exists(entry.path() / "FRAMEWORK" / kRawFileName, error))
-      runs.insert(entry.path().string());
+  for (const fs::path& run : paths_in(output, error)) {
+    if (fs::exists(run / "FRAMEWORK" / kRawFileName, error)) runs.insert(run.string());
   }
   return runs;
 }

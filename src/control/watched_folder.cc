@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/folder.h"
 
 namespace stepscope {
 namespace {
@@ -120,9 +121,9 @@ std::vector<Registered> registered() {
     struct stat about{};
     // Somebody else's folder could name any place to write to.
     if (::lstat(folder.c_str(), &about) != 0 || about.st_uid != ::getuid()) continue;
-    for (const auto& entry : fs::directory_iterator(folder, error)) {
-      if (entry.path().extension() != ".json") continue;
-      const auto text = read_file(entry.path().string(), kLargestFile);
+    for (const fs::path& path : paths_in(folder, error)) {
+      if (path.extension() != ".json") continue;
+      const auto text = read_file(path.string(), kLargestFile);
       const Json json = Json::parse(text ? *text : "", nullptr, false);
       if (!json.is_object() || !json.contains("pid") || !json["pid"].is_number_integer()) continue;
       if (text_in(json, "host") != host || text_in(json, "pid_namespace") != process_names)
@@ -130,7 +131,7 @@ std::vector<Registered> registered() {
       Registered one{json["pid"].get<int64_t>(), text_in(json, "cfg_path"), {}};
       const std::string started = started_ticks(one.process);
       if (started.empty() || started != text_in(json, "started")) {
-        fs::remove(entry.path(), error);
+        fs::remove(path, error);
         continue;
       }
       if (json.contains("jobs") && json["jobs"].is_array()) {
@@ -165,12 +166,11 @@ Result<std::vector<WatchingRank>> WatchedFolder::ranks() const {
   const fs::path folder = fs::path(folder_) / kStatusFolder;
   std::error_code error;
   if (!fs::exists(folder, error)) return ranks;
-  fs::directory_iterator files(folder, error);
+  const std::vector<fs::path> files = paths_in(folder, error);
   if (error) return system_error("cannot see the ranks", folder.string(), error.value());
-  for (const auto& entry : files) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with("rank_") || entry.path().extension() != ".json") continue;
-    const auto text = read_file(entry.path().string(), kLargestFile);
+  for (const fs::path& path : files) {
+    if (!path.filename().string().starts_with("rank_") || path.extension() != ".json") continue;
+    const auto text = read_file(path.string(), kLargestFile);
     auto rank = text ? parse_rank(*text) : std::nullopt;
     if (!rank) continue;
     rank->alive = is_alive(*text, *rank);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/folder.h"
 #include "importers/discover.h"
 
 namespace stepscope {
@@ -58,8 +59,7 @@ void look_into(const std::string& path, int depth, std::vector<FoundRun>& found)
   }
   if (!ranks.ok() || !fs::is_directory(path, ignored)) return;
   std::vector<std::string> children;
-  for (const auto& entry : fs::directory_iterator(path, ignored))
-    children.push_back(entry.path().string());
+  for (const fs::path& child : paths_in(path, ignored)) children.push_back(child.string());
   std::sort(children.begin(), children.end());
   // The ranks of a window are one run, however many windows there are.
   std::map<std::string, std::vector<std::string>> windows;

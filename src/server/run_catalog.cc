@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "analyses/common/rank_rows.h"
+#include "base/file.h"
+#include "base/folder.h"
 #include "base/hash.h"
 #include "importers/discover.h"
 #include "importers/import_run.h"
@@ -28,8 +30,9 @@ Status check_links(const std::string& run, const std::string& base_path) {
   std::error_code problem;
   const fs::path base = fs::canonical(base_path, problem);
   const auto leads_out = [&](const fs::path& path) {
-    const fs::path real = fs::canonical(path, problem);
-    return !problem && !is_below(real, base);
+    std::error_code broken;  // a link to nothing shows nothing
+    const fs::path real = fs::canonical(path, broken);
+    return !broken && !is_below(real, base);
   };
   const auto refused = [](const fs::path& path) {
     return Error{ErrorCode::kPermission, "will not open the run", path.string(),
@@ -39,10 +42,12 @@ Status check_links(const std::string& run, const std::string& base_path) {
   if (leads_out(run)) return refused(run);
   if (!fs::is_directory(run, problem)) return {};
   const auto options = fs::directory_options::skip_permission_denied;
-  for (const auto& entry : fs::recursive_directory_iterator(run, options, problem)) {
+  fs::recursive_directory_iterator at(run, options, problem);
+  for (const fs::recursive_directory_iterator end; !problem && at != end; at.increment(problem)) {
     std::error_code ignored;
-    if (entry.is_symlink(ignored) && leads_out(entry.path())) return refused(entry.path());
+    if (at->is_symlink(ignored) && leads_out(at->path())) return refused(at->path());
   }
+  if (problem) return system_error("cannot look for links in the run", run, problem.value());
   return {};
 }
 
@@ -131,12 +136,12 @@ Status RunCatalog::look() {
                  "name a folder with recordings, or a trace"};
   std::vector<std::string> entries;
   if (!options_.base_is_run && fs::is_directory(base, problem)) {
-    for (const auto& entry : fs::directory_iterator(base, problem)) {
-      if (is_own_store(entry.path().filename().string())) continue;
-      const fs::path real = fs::canonical(entry.path(), problem);
+    for (const fs::path& entry : paths_in(base, problem)) {
+      if (is_own_store(entry.filename().string())) continue;
+      const fs::path real = fs::canonical(entry, problem);
       // Links may not lead out of the folder.
       if (problem || !is_below(real, base)) continue;
-      entries.push_back(entry.path().string());
+      entries.push_back(entry.string());
     }
   } else {
     entries.push_back(base.string());

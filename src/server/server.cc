@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "control/control_client.h"
 #include "server/access.h"
 #include "server/compression.h"
 #include "server/connection_threads.h"
@@ -17,10 +18,6 @@
 #include "server/training_control.h"
 
 namespace stepscope {
-
-bool is_loopback(const std::string& host) {
-  return host == "localhost" || host.starts_with("127.") || host == "::1" || host == "[::1]";
-}
 
 struct Server::State {
   State(ServerOptions given, std::string token)
@@ -50,7 +47,7 @@ struct Server::State {
 namespace {
 
 Status check_options(const ServerOptions& options) {
-  if (!options.want_token && !is_loopback(options.host))
+  if (!options.want_token && !is_loopback_address(options.host))
     return Error{ErrorCode::kPermission, "will not serve without a token", options.host,
                  "others could reach it", "leave --no-token away, or serve on 127.0.0.1"};
   if (options.certificate.empty() != options.private_key.empty())

@@ -57,9 +57,6 @@ class Server {
   std::unique_ptr<State> state_;
 };
 
-// Whether the address is of this machine alone.
-bool is_loopback(const std::string& host);
-
 }  // namespace stepscope
 
 #endif  // STEPSCOPE_SERVER_SERVER_H_

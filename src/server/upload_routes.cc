@@ -151,7 +151,8 @@ void add_upload_routes(httplib::Server& http, const std::string& prefix, RunCata
     bool left = true;
     const auto place = place_for(options, request);
     // Clients that are still sending do not see the answer: a short rest is read for them.
-    if (!place && request.get_header_value<uint64_t>("Content-Length") <= kReadForTheAnswer)
+    if (!place && request.has_header("Content-Length") &&
+        request.get_header_value<uint64_t>("Content-Length") <= kReadForTheAnswer)
       left = !content([](const char*, size_t) { return true; });
     const auto path = place ? receive(options, request, *place, content, left)
                             : Result<std::string>(place.error());

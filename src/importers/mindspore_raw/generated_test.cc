@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/own_files.h"
 #include "importers/discover.h"
 #include "importers/mindspore_raw/mindspore_raw_importer.h"
 #include "tests/support/imported_rank.h"
@@ -69,6 +70,15 @@ TEST_F(MindsporeRaw, OperatorsWithExactDurations) {
   EXPECT_EQ(rank->integers(Table::kRanks, "pid")[0], 321);
   EXPECT_EQ(rank->texts(Table::kRanks, "device_kind")[0], "CPU");
   EXPECT_EQ(rank->rows_of_role("cpu_op_execute_timestamp"), 5);
+}
+
+// MindSpore's text among the files that `analyse` made is no recording of its own.
+TEST_F(MindsporeRaw, WhatAnalyseMadeIsNoRecording) {
+  folder_.write("ASCEND_PROFILER_OUTPUT/cpu_op_execute_timestamp_3.txt",
+                "MatMul;HostCpuOps;2000,1234.56,0 \n");
+  EXPECT_EQ(find_candidates(importer_, folder_.path()).size(), 1u);
+  folder_.write("ASCEND_PROFILER_OUTPUT/" + std::string(kOutputMarker), "{}");
+  EXPECT_TRUE(find_candidates(importer_, folder_.path()).empty());
 }
 
 TEST_F(MindsporeRaw, ShapesByOrderElseByName) {

@@ -171,12 +171,12 @@ int64_t read_all(const RankFiles& files, const std::string& folder, const std::s
 
 bool MindsporeRawImporter::probe_folder(const Folder& folder, std::vector<Candidate>& found) const {
   if (is_mindinsight_folder(folder.files)) return false;  // those have the same files and more
-  std::error_code ignored;
-  // Made here, of what lies elsewhere. (Listings leave the marker out.)
-  if (std::filesystem::exists(folder.path + "/" + std::string(kOutputMarker), ignored))
-    return false;
   const RawFolder here = mindspore_raw::sort_files(folder.path, folder.files);
   if (here.any()) {
+    // Made by us, of what lies elsewhere? (Listings leave the marker out.)
+    std::error_code ignored;
+    if (std::filesystem::exists(folder.path + "/" + std::string(kOutputMarker), ignored))
+      return false;
     add_candidates(*this, folder.path, here, found);
     return folder.folders.empty();
   }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/decimal.h"
+#include "base/folder.h"
 #include "importers/common/checked_math.h"
 #include "importers/common/minddata.h"
 #include "importers/common/op_timestamps.h"
@@ -185,11 +186,10 @@ void MindsporeTables::read_files(const std::string& folder) {
   MinddataFiles pipeline;
   std::vector<std::string> runtime;
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (pipeline.take(name, entry.path().string())) continue;
-    if (number_in_name(name, "RuntimeProfilerDetail", ".csv"))
-      runtime.push_back(entry.path().string());
+  for (const std::filesystem::path& path : paths_in(folder, ignored)) {
+    const std::string name = path.filename().string();
+    if (pipeline.take(name, path.string())) continue;
+    if (number_in_name(name, "RuntimeProfilerDetail", ".csv")) runtime.push_back(path.string());
   }
   // The pipeline's times are of the steady clock.
   records_ += read_minddata(pipeline, run_.clock().from_monotonic(0), rank);

@@ -117,7 +117,7 @@ void mark_steps_outside_of_windows(const RawRun& run, RankBuilder& rank) {
 // A loop that says at its end that the next step begins, and then stops, leaves a step that never
 // was: nothing is in it, unlike in the one before.
 void mark_empty_last_step(RankBuilder& rank) {
-  if (rank.steps.size() < 2) return;
+  if (rank.steps.size() < 2 || !rank.steps.back().complete) return;
   StepRecord& last = rank.steps.back();
   const StepRecord& before = rank.steps[rank.steps.size() - 2];
   bool work_before = false;
@@ -128,7 +128,7 @@ void mark_empty_last_step(RankBuilder& rank) {
       work_before |= slice.name != before.name && slice.ts_ns >= before.ts_ns;
     }
   }
-  if (!last.complete || !work_before) return;
+  if (!work_before) return;
   last.complete = false;
   rank.quality.add(QualityCode::kWindowCut, rank.strings.view(last.name));
 }
