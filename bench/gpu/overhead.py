@@ -210,7 +210,8 @@ def print_ratios(figures: list[Facts]) -> None:
             print(f"{name}, {what}: " + ", ".join(
             ratio(*pair, what)
             for pair in (
-                ("kernels", "floor_kernels"), ("full", "floor_full"), ("full", "floor_calls"),
+                ("kernels", "floor_kernels"), ("operators", "floor_operators"),
+                ("gpu", "floor_gpu"), ("full", "floor_full"), ("full", "floor_calls"),
                 ("full", "torch_default"),
                 ("full", "torch_everything"), ("everything", "torch_everything"),
                 ("floor_full", "torch_default"),

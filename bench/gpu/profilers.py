@@ -49,15 +49,15 @@ class Ours:
     """A recording as Profiler makes it, but for its folder; torch's operators with them."""
 
     def __init__(
-        self, tier: int, operators: bool = False, everything: bool = False, tuning: str = ""
+        self, tier: int, operators: bool = False, extras: tuple[str, ...] = (), tuning: str = ""
     ) -> None:
         self.tuning = tuning
-        self.sources: Facts = {"system": {"interval_ms": 1000}, "gpu": {"tier": tier}}
-        if everything:
+        self.sources: Facts = {"system": {"interval_ms": 1000}}
+        if tier > 0:
+            self.sources["gpu"] = {"tier": tier}
+        if "with_stack" in extras:
             self.sources["python_stacks"] = {"interval_ms": 1}
-        self.parameters = TorchParameters(
-            record_shapes=everything, profile_memory=everything, with_stack=everything
-        )
+        self.parameters = TorchParameters(**dict.fromkeys(extras, True))
         self.operators = operators
         self.recording: Any = None
         self.source: TorchSource | None = None
@@ -151,29 +151,32 @@ def empty_callback() -> ctypes.CDLL:
 
 class Floor:
     """CUPTI switched on and its records thrown away; with a callback for operators that is empty
-    where operators are recorded. Tier 3 has calls as records, 4 by callbacks that are empty."""
+    where operators are recorded. Tier 3 has calls as records, 4 by callbacks that are empty, 0 is
+    the callback for operators alone."""
 
-    def __init__(self, tier: int, operators: bool = False) -> None:
+    def __init__(self, tier: int, operators: bool = False, inputs: bool = False) -> None:
         self.tier = tier
+        self.inputs = inputs
         self.library = floor_library()
         self.callback = empty_callback() if operators else None
 
     def start(self, folder: Path) -> None:
         del folder
-        if self.library.stepscope_floor_start(self.tier) != 0:
+        if self.tier > 0 and self.library.stepscope_floor_start(self.tier) != 0:
             raise RuntimeError("CUPTI does not start")
         if self.callback:
-            self.callback.start_empty(0)
+            self.callback.start_empty(int(self.inputs))
 
     def stop(self, folder: Path) -> Facts:
         del folder
         began = time.perf_counter()
         if self.callback:
             self.callback.stop_empty()
-        record_bytes = self.library.stepscope_floor_stop()
+        record_bytes = self.library.stepscope_floor_stop() if self.tier > 0 else 0
         return {"stop_seconds": time.perf_counter() - began, "record_bytes": record_bytes}
 
 
+EXTRAS = ("record_shapes", "profile_memory", "with_stack")
 MODES: dict[str, Any] = {
     "off": Off,
     "pulse": lambda: Ours(1),
@@ -182,9 +185,19 @@ MODES: dict[str, Any] = {
     "floor_full": lambda: Floor(3, operators=True),
     "floor_calls": lambda: Floor(4, operators=True),
     "full": lambda: Ours(3, operators=True),
+    # Both halves of `full`, and the floor of each.
+    "floor_operators": lambda: Floor(0, operators=True),
+    "operators": lambda: Ours(0, operators=True),
+    "floor_gpu": lambda: Floor(4),
+    "gpu": lambda: Ours(3),
     "full_records": lambda: Ours(3, operators=True, tuning="subscribe=0"),
     "full_detach": lambda: Ours(3, operators=True, tuning="detach=1"),
-    "everything": lambda: Ours(3, operators=True, everything=True),
+    # What `everything` is made of.
+    "shapes": lambda: Ours(3, operators=True, extras=("record_shapes",)),
+    "memory": lambda: Ours(3, operators=True, extras=("profile_memory",)),
+    "stacks": lambda: Ours(3, operators=True, extras=("with_stack",)),
+    "floor_inputs": lambda: Floor(4, operators=True, inputs=True),
+    "everything": lambda: Ours(3, operators=True, extras=EXTRAS),
     "torch_default": lambda: TorchProfiler(everything=False),
     "torch_everything": lambda: TorchProfiler(everything=True),
 }

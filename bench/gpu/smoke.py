@@ -3,7 +3,8 @@
 Twenty steps with each tier beside torch.profiler, in one process each: the kernels must be the same
 in number, and none lost. Then a program that knows nothing of us, recorded from outside: its NVTX
 ranges, kernels inside of CUDA graphs, calls of the runtime and the driver, memory. Then recordings
-that begin and end while other threads launch, and recordings in turns with torch.profiler. Exits 1
+that begin and end while other threads launch, recordings in turns with torch.profiler, and a watch
+over a program that asks for more memory than the GPU has and gets over it. Exits 1
 when something is wrong, except where threads launch meanwhile: CUPTI 13.0 crashes there by itself
 (docs/performance.md), and it is only said. Runs of the program stay in the folder that is named, if
 one is.
@@ -102,6 +103,28 @@ def take_turns() -> None:
     print("ANSWER " + json.dumps({"turns": turns}), flush=True)
 
 
+def run_out_of_memory() -> None:
+    """The program catches the failure itself; the watch must capture it all the same."""
+    import loops
+    import stepscope.triggers
+    import torch
+
+    step = loops.tiny_mlp()
+    with tempfile.TemporaryDirectory() as folder:
+        with stepscope.triggers.watch(folder, capture_steps=2) as watch:
+            for number in range(30):
+                step()
+                if number != 20:
+                    continue
+                try:
+                    torch.empty(1 << 50, dtype=torch.uint8, device="cuda")
+                except torch.cuda.OutOfMemoryError:
+                    print("the program went on", file=sys.stderr)
+        captures = [(capture.kind, capture.what) for capture in watch.captures]
+        runs = len(list(Path(folder).glob("*/FRAMEWORK/stepscope.raw")))
+    print("ANSWER " + json.dumps({"captures": captures, "runs": runs}), flush=True)
+
+
 def child(*words: str) -> dict[str, Any] | None:
     """The answer of this file, run with other words; None when it has none."""
     done = subprocess.run(
@@ -184,6 +207,13 @@ def check_beside_others() -> bool:
     return len({count for _, count in turns["turns"]}) == 1
 
 
+def check_out_of_memory() -> bool:
+    facts = child("out_of_memory")
+    print(f"out of memory: {json.dumps(facts)}")
+    kinds = [kind for kind, _ in facts["captures"]] if facts else []
+    return facts is not None and kinds == ["allocation_failure"] and facts["runs"] == 1
+
+
 def main() -> None:
     words = sys.argv[1:]
     if words[:1] == ["record"]:
@@ -192,6 +222,8 @@ def main() -> None:
         return record_beside_others(words[1] if len(words) > 1 else "")
     if words[:1] == ["turns"]:
         return take_turns()
+    if words[:1] == ["out_of_memory"]:
+        return run_out_of_memory()
     good = True
     for loop in ("tiny_mlp", "graph_mlp", "gpt2_few"):
         good &= check_kernels(loop)
@@ -199,6 +231,7 @@ def main() -> None:
         for tier in ("pulse", "kernels", "full"):
             good &= check_from_outside(tier, Path(words[0] if words else folder) / tier)
     good &= check_beside_others()
+    good &= check_out_of_memory()
     print("smoke test:", "good" if good else "NOT GOOD")
     sys.exit(0 if good else 1)
 
