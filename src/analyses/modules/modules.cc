@@ -138,8 +138,9 @@ class ModuleTree {
   }
 
   uint32_t module_of(int64_t slice) const {
+    if (slice == kNull) return kTop;
     const auto at = static_cast<uint64_t>(slice - slice_base());
-    return slice == kNull || at >= places_.size() ? kTop : places_[at] & ~kInOperator;
+    return at < places_.size() ? places_[at] & ~kInOperator : kTop;
   }
 
   // Device work belongs to where it was launched, or else to where its operator is: launching may

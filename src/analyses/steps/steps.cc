@@ -77,8 +77,9 @@ std::vector<RepeatedEvent> operator_sequence(const StoreReader& store, size_t ra
                   [&](const auto& row) {
                     const auto [op_track, ts_ns, dur_ns, name, parent] = row;
                     if (op_track != track || dur_ns == kNull || dur_ns < 0) return;
-                    const auto outer = static_cast<uint64_t>(parent - base);
-                    if (parent != kNull && outer < is_op.size() && is_op[outer]) return;
+                    const uint64_t outer =
+                        parent == kNull ? is_op.size() : static_cast<uint64_t>(parent - base);
+                    if (outer < is_op.size() && is_op[outer]) return;
                     events.push_back({ts_ns, ts_ns + dur_ns, static_cast<uint32_t>(name), false});
                   });
   add_data_fetches(store, rank, track, is_op, events);
