@@ -1,8 +1,10 @@
 // What a timeline asks of a store: open it, search names, and draw one track at every zoom, at 100
 // million events.
 //
-//   build/bench/viewport_bench [EVENTS]        (default 100,000,000; 48 bytes of memory an event
-//   while building)
+//   build/bench/viewport_bench [EVENTS [TRACKS STORE]]
+//
+// EVENTS: 100,000,000 unless said; 48 bytes of memory an event while building. With a STORE, events
+// on so many tracks are written there and nothing is measured: bench/server/load.py does it.
 //
 // Printed beside the machine's own limit: the time to read as many bytes as the answer has from
 // memory.
@@ -40,28 +42,31 @@ double now_s() {
   std::exit(1);
 }
 
-// One stream: bursts of short kernels with gaps between steps.
-void make_store(const std::string& path, uint64_t events) {
+// Streams: bursts of short kernels with gaps between steps.
+void make_store(const std::string& path, uint64_t events, uint64_t tracks) {
   RankBuilder rank;
   std::vector<StringId> names;
   for (int i = 0; i < kNames; ++i) {
     names.push_back(
         rank.strings.intern("void kernel_" + std::to_string(i) + "<float, long name>(Params)"));
   }
-  TrackInfo info;
-  info.kind = TrackKind::kDevice;
-  const TrackId track = rank.add_track(info);
-  int64_t ts_ns = 1'790'000'000'000'000'000;
   uint64_t random = 88172645463325252ull;
-  for (uint64_t i = 0; i < events; ++i) {
-    random ^= random << 13, random ^= random >> 7, random ^= random << 17;
-    SliceRecord slice;
-    slice.ts_ns = ts_ns;
-    slice.dur_ns = 500 + static_cast<int64_t>(random % 10'000);
-    slice.name = names[(random >> 20) % kNames];
-    rank.add_slice(track, slice);
-    ts_ns +=
-        slice.dur_ns + (i % 4000 == 0 ? 2'000'000 : static_cast<int64_t>((random >> 50) % 2000));
+  for (uint64_t stream = 0; stream < tracks; ++stream) {
+    TrackInfo info;
+    info.kind = TrackKind::kDevice;
+    info.stream = static_cast<int64_t>(stream);
+    const TrackId track = rank.add_track(info);
+    int64_t ts_ns = 1'790'000'000'000'000'000;
+    for (uint64_t i = 0; i < events / tracks; ++i) {
+      random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+      SliceRecord slice;
+      slice.ts_ns = ts_ns;
+      slice.dur_ns = 500 + static_cast<int64_t>(random % 10'000);
+      slice.name = names[(random >> 20) % kNames];
+      rank.add_slice(track, slice);
+      ts_ns +=
+          slice.dur_ns + (i % 4000 == 0 ? 2'000'000 : static_cast<int64_t>((random >> 50) % 2000));
+    }
   }
   auto writer = StoreWriter::create(path, 1);
   if (!writer) fail(writer.error());
@@ -81,11 +86,15 @@ Times summarise(std::vector<double> seconds) {
 
 int main_program(int count, char** words) {
   const uint64_t events = count > 1 ? std::strtoull(words[1], nullptr, 10) : 100'000'000;
+  if (count > 3) {
+    make_store(words[3], events, std::max(1ull, std::strtoull(words[2], nullptr, 10)));
+    return 0;
+  }
   const auto folder = std::filesystem::temp_directory_path() /
                       ("stepscope-viewport-bench-" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   const std::string path = (folder / "bench.stepscope").string();
-  make_store(path, events);
+  make_store(path, events, 1);
 
   double start = now_s();
   auto opened = StoreReader::open(path);

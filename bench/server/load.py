@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Clients that ask the server for timeline viewports and tables, all at once.
 
-    python3 bench/server/load.py TRACE_OR_FOLDER [--clients 64] [--seconds 60] [--lanes 40]
+    python3 bench/server/load.py TRACE_OR_FOLDER_OR_STORE [--clients 64] [--seconds 60] [--lanes 40]
+                                 [--no-tables]
 
 Serves the path with build/stepscope, lets the clients ask for random viewports over random lanes
-(two requests of three) and for result tables, and prints: requests a second, errors, latency, the
-server's resident memory after a tenth of the time and at the end.
+(two requests of three, or all) and for result tables, and prints: requests a second, errors,
+latency, the server's resident memory after a tenth of the time and at the end.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def ask(port: int, run: str, facts: dict, lanes: int, end: float, seed: int, res
     errors = 0
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     while time.time() < end:
-        if chance.random() < 0.67:
+        if not facts["tables"] or chance.random() < 0.67:
             kind = "viewport"
             length = facts["length"] / 2 ** chance.randint(0, 20)
             start = chance.random() * max(1, facts["length"] - length)
@@ -76,8 +77,11 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--lanes", type=int, default=40)
+    parser.add_argument("--no-tables", dest="tables", action="store_false")
     options = parser.parse_args()
-    command = [ROOT / "build/stepscope", "serve", options.path.parent, "--port", "0", "--no-token"]
+    # Stores are not listed among the runs of a folder.
+    served = options.path if options.path.suffix == ".stepscope" else options.path.parent
+    command = [ROOT / "build/stepscope", "serve", served, "--port", "0", "--no-token"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         port = int(server.stdout.readline().split(":")[-1].strip("/\n"))
@@ -94,8 +98,9 @@ def main() -> None:
         facts = {
             "length": int(about["last_ns"]) - int(about["first_ns"]),
             "tracks": [one["track"] for one in tracks if one["slices"] > 0],
+            "tables": options.tables,
         }
-        for table in TABLES:  # the first asks computes
+        for table in TABLES if options.tables else ():  # the first asks computes
             get(connection, f"runs/{run_id}/analyses/{table}?limit=1")
         results = multiprocessing.Queue()
         end = time.time() + options.seconds
