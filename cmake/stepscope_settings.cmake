@@ -52,6 +52,11 @@ if(STEPSCOPE_SANITIZE)
     stepscope_options INTERFACE -fsanitize=${stepscope_sanitize_compile}
                                 -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   target_link_options(stepscope_options INTERFACE -fsanitize=${stepscope_sanitize_link})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # Functions of libraries that are opened at run time (CUPTI, NVML, CANN) are called with types of
+    # our own, which only agree with theirs in layout.
+    target_compile_options(stepscope_options INTERFACE -fno-sanitize=function)
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # The sanitizers' extra branches make g++ 12 see uninitialised reads that are not there.
     target_compile_options(stepscope_options INTERFACE -Wno-maybe-uninitialized)

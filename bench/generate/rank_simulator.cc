@@ -45,8 +45,7 @@ void BatchEvents::Clear() {
 
 RankSimulator::RankSimulator(const Options& options, int rank, const StepProgram& program,
                              NamePool* names)
-    : options_(options),
-      program_(program),
+    : program_(program),
       random_(options.seed * 1'000'003 + static_cast<uint64_t>(rank)),
       kernel_scale_1024_(1024),
       allocated_bytes_(kModelBytes),

@@ -97,7 +97,6 @@ class RankSimulator {
   void ProjectOnDevice(NameId name, int64_t external_id, DeviceSpan span);
   int64_t InnermostOperator() const;
 
-  const Options& options_;
   const StepProgram& program_;
   Random random_;
   int64_t kernel_scale_1024_;  // Kernel durations in 1/1024: integer, so exact everywhere.

@@ -45,7 +45,7 @@ TEST_P(PlantedPipeline, NumbersAndBottleneck) {
     const json& op = expected["ops"][i];
     const PipelineStageRow& row = result.stages[i];
     EXPECT_EQ(row.op_id, op["op_id"]);
-    EXPECT_EQ(row.op_type, op["op_type"]);
+    EXPECT_EQ(row.op_type, op["op_type"].get<std::string>());
     EXPECT_EQ(row.workers, op["num_workers"]);
     EXPECT_EQ(json::parse(row.children), op["children"]);
     EXPECT_EQ(row.parent_id, i == 0 ? kNull : static_cast<int64_t>(i) - 1);

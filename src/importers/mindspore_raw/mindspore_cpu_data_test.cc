@@ -54,7 +54,7 @@ TEST_F(MindsporeCpuData, Operators) {
         EXPECT_EQ(std::accumulate(dur.begin(), dur.end(), int64_t{0}), window["total_ns"]);
         const auto top = std::ranges::max_element(
             by_type, {}, [](const auto& entry) { return entry.second.second; });
-        EXPECT_EQ(top->first, window["top_type"]);
+        EXPECT_EQ(top->first, window["top_type"].get<std::string>());
         std::set<std::string> threads;
         for (const auto& id : rank.texts(Table::kTracks, "tid")) threads.insert(id);
         EXPECT_EQ(threads.size(), window["thread_ids"].size());

@@ -45,7 +45,7 @@ TEST_F(MindsporeCpuData, DataPipelines) {
     for (size_t k = 0; k < types.size(); ++k) {
       const json& op = numbers["ops"][k];
       EXPECT_EQ(rank.source_integers("minddata_pipeline", "op_id")[k], op["op_id"]);
-      EXPECT_EQ(types[k], op["op_type"]);
+      EXPECT_EQ(types[k], op["op_type"].get<std::string>());
       EXPECT_EQ(rank.source_integers("minddata_pipeline", "num_workers")[k], op["num_workers"]);
       EXPECT_EQ(json::parse(children[k]), op["children"]);
       if (!op.contains("samples")) continue;
@@ -70,7 +70,7 @@ TEST_F(MindsporeCpuData, DataPipelines) {
       const std::string average = sum % samples == 0 ? std::to_string(sum / samples)
                                                      : std::to_string(sum / divisor) + "/" +
                                                            std::to_string(samples / divisor);
-      EXPECT_EQ(average, op["average_size"]);
+      EXPECT_EQ(average, op["average_size"].get<std::string>());
     }
 
     // One time axis: wall clock.
