@@ -162,7 +162,7 @@ std::vector<PipelineStageRow> stage_rows(const RankId& rank, const PipelineStage
   }
   for (const Batch& batch : stages.batches) {
     PipelineStageRow& row = rows[batch.stage];
-    ++row.batches;
+    row.batches += batch.counted ? 1 : 0;
     add_time(row.fetch_ns, batch.fetch_ns);
     add_time(row.push_ns, batch.push_ns);
   }
@@ -185,7 +185,7 @@ std::vector<PipelineStepRow> step_rows(const RankId& rank, const PipelineStages&
     }
   }
   for (const Batch& batch : stages.batches) {
-    if (batch.step == kNull) continue;
+    if (batch.step == kNull || !batch.counted) continue;
     PipelineStepRow& row = steps[batch.step];
     ++row.batches;
     if (batch.stage == host && batch.size == 0) ++row.host_empty;

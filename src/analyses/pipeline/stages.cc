@@ -177,13 +177,21 @@ class StageReader {
                       stage.queue.add(size, capacity);
                       if (number == kNull && push_ns == kNull && fetch_ns == kNull) return;
                       result_.batches.push_back({place, number, kNull, ts_ns, size, capacity,
-                                                 push_ns, fetch_ns, kNull, kNull});
+                                                 push_ns, fetch_ns, kNull, kNull, true});
                     });
     // Files without times have 0; what counts then is the number.
     std::stable_sort(result_.batches.begin(), result_.batches.end(),
                      [](const Batch& a, const Batch& b) {
                        return std::tuple(a.stage, a.number) < std::tuple(b.stage, b.number);
                      });
+    std::set<size_t> with_takes;
+    for (const Batch& batch : result_.batches) {
+      if (batch.fetch_ns != kNull) with_takes.insert(batch.stage);
+    }
+    for (Batch& batch : result_.batches) {
+      const bool is_put = batch.push_ns != kNull && batch.fetch_ns == kNull;
+      batch.counted = !is_put || !with_takes.contains(batch.stage);
+    }
   }
 
   size_t stage_of(int64_t name) {

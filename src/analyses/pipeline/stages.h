@@ -46,7 +46,8 @@ struct Stage {
   QueueUse queue;
 };
 
-// A batch that was taken from, or put into, a stage's queue.
+// A batch that was taken from, or put into, a stage's queue. A queue that records both has two of
+// these for a batch; then `counted` is false for the put.
 struct Batch {
   size_t stage = 0;
   int64_t number = kNull;
@@ -60,6 +61,7 @@ struct Batch {
   // Of the time to get it, what no device worked through; kNull where that is not measured.
   int64_t exposed_ns = kNull;
 };
+  bool counted = true;
 
 struct PipelineStages {
   std::vector<Stage> stages;   // the operators first, the root of the tree in front

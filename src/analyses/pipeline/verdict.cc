@@ -25,7 +25,7 @@ struct QueueCount {
 QueueCount count_batches(const PipelineStages& stages, size_t stage) {
   QueueCount count;
   for (const Batch& batch : stages.batches) {
-    if (batch.stage != stage || batch.size == kNull) continue;
+    if (batch.stage != stage || batch.size == kNull || !batch.counted) continue;
     ++count.total;
     if (batch.size == 0) ++count.empty;
     if (batch.size == batch.capacity) ++count.full;
