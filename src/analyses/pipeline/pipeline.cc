@@ -176,9 +176,9 @@ std::vector<PipelineStepRow> step_rows(const RankId& rank, const PipelineStages&
   const size_t waits = wait_stage_of(stages);
   if (stages.batches_have_steps) {
     // Steps without a batch are rows too: their wait is 0.
-    for (const StepTime& step : stages.steps.all()) {
+    for (const StepRow& step : stages.steps) {
       PipelineStepRow& row = steps[step.step];
-      add_time(row.step_ns, step.end_ns - step.start_ns);
+      add_time(row.step_ns, step.work_dur_ns);
       if (waits >= stages.stages.size()) continue;
       row.wait_ns = 0;
       row.exposed_wait_ns = 0;

@@ -77,7 +77,7 @@ inline constexpr Field<PipelineRow> kPipelineFields[] = {
         "exposed_wait_ns", Unit::kNanoseconds,
         "of that, with no device at work; all of it without a device"),
     field<&PipelineRow::step_ns>("step_ns", Unit::kNanoseconds,
-                                 "time of the steps in which it was measured"),
+                                 "time of the steps in which it was measured, as in step_budget"),
     field<&PipelineRow::wait_share>("wait_share", Unit::kShare, "exposed_wait_ns over step_ns"),
     field<&PipelineRow::host_batches>("host_batches", Unit::kCount,
                                       "batches taken from the host queue"),
@@ -226,7 +226,8 @@ inline constexpr Field<PipelineStepRow> kPipelineStepFields[] = {
     field<&PipelineStepRow::exposed_wait_ns>(
         "exposed_wait_ns", Unit::kNanoseconds,
         "of that, with no device at work; all of it without a device"),
-    field<&PipelineStepRow::step_ns>("step_ns", Unit::kNanoseconds, "length of the step"),
+    field<&PipelineStepRow::step_ns>("step_ns", Unit::kNanoseconds,
+                                     "length of the step, as in step_budget"),
     field<&PipelineStepRow::wait_share>("wait_share", Unit::kShare, "exposed_wait_ns over step_ns"),
 };
 
