@@ -318,9 +318,6 @@ int64_t missing_ranks(RunAnalyses& run) {
 Facts collect_facts(RunAnalyses& run) {
   Facts facts;
   const StoreReader& store = run.store();
-  std::map<std::pair<int64_t, int64_t>, const RankComparisonRow*> compared;
-  for (const RankComparisonRow& row : run.rank_comparison())
-    compared[{row.rank, row.window}] = &row;
   for (const RankId& rank : run.ranks()) {
     RankFacts one;
     one.rank = rank.rank;
@@ -339,10 +336,6 @@ Facts collect_facts(RunAnalyses& run) {
     take_memory(run, rank, one);
     take_names(store, rank.position, count, one);
     collect_settings(store, rank, one, facts);
-    if (const auto found = compared.find({rank.rank, rank.window});
-        found != compared.end() && count > 0)
-      one.communication_wait_ns =
-          std::min(found->second->communication_wait_ns / count, one.exposed_communication_ns);
     facts.ranks.push_back(std::move(one));
   }
   facts.missing_ranks = missing_ranks(run);
