@@ -33,11 +33,8 @@ const Communication& RunAnalyses::communication() {
 }
 
 const std::vector<RankComparisonRow>& RunAnalyses::rank_comparison() {
-  return results_->rank_comparison.get([&] {
-    std::vector<std::span<const StepRow>> by_rank;
-    for (size_t rank = 0; rank < ranks_.size(); ++rank) by_rank.push_back(steps(rank));
-    return compare_ranks(ranks_, device_intervals(), by_rank, communication());
-  });
+  return results_->rank_comparison.get(
+      [&] { return compare_ranks(ranks_, device_intervals(), steps_by_rank(), communication()); });
 }
 
 const std::vector<ModuleRow>& RunAnalyses::modules() {

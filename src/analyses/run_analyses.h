@@ -142,6 +142,7 @@ class RunAnalyses {
     std::vector<PathSegment> segments;
   };
 
+  std::vector<std::span<const StepRow>> steps_by_rank();
   // What the advice is made of.
   void compute_side_by_side();
   const RankStepTrace& step_trace_results();

@@ -69,7 +69,7 @@ std::vector<MemoryOwnerRow> RunAnalyses::memory_owners_at(const MemoryRow& pool,
 const PipelineResult& RunAnalyses::pipeline() {
   return results_->pipeline.get([&] {
     PipelineResult found =
-        run_pipeline(*store_, ranks_, cpu(), device_intervals(), options_.threads);
+        run_pipeline(*store_, ranks_, cpu(), device_intervals(), steps_by_rank(), options_.threads);
     results_->add_reasons(pipeline_reasons(found));
     return found;
   });

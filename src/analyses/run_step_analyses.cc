@@ -60,6 +60,12 @@ std::span<const StepRow> RunAnalyses::steps(size_t rank_position) {
   return all.subspan(first, steps.first[rank_position + 1] - first);
 }
 
+std::vector<std::span<const StepRow>> RunAnalyses::steps_by_rank() {
+  std::vector<std::span<const StepRow>> by_rank;
+  for (size_t rank = 0; rank < ranks_.size(); ++rank) by_rank.push_back(steps(rank));
+  return by_rank;
+}
+
 const std::vector<std::vector<OverlapLanes>>& RunAnalyses::overlap_lanes() {
   return results_->overlap_lanes.get([&] {
     const auto& intervals = device_intervals();

@@ -32,7 +32,7 @@ struct RankSummary {
   int64_t slices = 0;
   int64_t kernels = 0;
   int64_t steps = 0;
-  int64_t mean_step_ns = kNull;  // of complete steps
+  int64_t mean_step_ns = kNull;  // of the marks of complete steps; analyses add device work
 };
 
 struct StepsSummary {

@@ -135,7 +135,7 @@ void add_overview(const RunSummary& summary, Page& page) {
   text = steps.count == 1 ? fmt::format("1 ({})", steps.first)
                           : fmt::format("{} ({} to {})", steps.count, steps.first, steps.last);
   if (steps.median_ns != kNull) {
-    text += fmt::format(", length {} median, {} to {}", duration_text(steps.median_ns),
+    text += fmt::format(", marked {} median, {} to {}", duration_text(steps.median_ns),
                         duration_text(steps.min_ns), duration_text(steps.max_ns));
   }
   if (steps.incomplete > 0) text += fmt::format(", {} cut by the window", steps.incomplete);
@@ -148,7 +148,7 @@ void add_ranks(const RunSummary& summary, Page& page) {
   const auto& ranks = summary.ranks;
   if (ranks.size() < 2) return;
   page.head(fmt::format("{:>6}  {:>12}  {:>12}  {:>5}  {:>11}  {}", "rank", "slices", "kernels",
-                        "steps", "mean step", "host, device"));
+                        "steps", "mean mark", "host, device"));
   const auto add = [&](const RankSummary& rank) {
     std::string where = rank.host;
     const std::string& device = rank.device_name.empty() ? rank.device_kind : rank.device_name;

@@ -78,3 +78,25 @@ def test_parts_of_a_step_add_up(tmp_path: pathlib.Path) -> None:
         causes = ("input_ns", "sync_ns", "gc_ns", "host_ns", "other_ns")
         assert sum(row[part] for part in parts) == row["step_ns"]
         assert sum(row[cause] for cause in causes) == row["idle_ns"]
+
+
+def test_a_step_has_one_length(tmp_path: pathlib.Path) -> None:
+    report = generated_report(tmp_path, "--ranks", "2", "--slow-data", "3")
+    lengths = {(row["rank"], row["step"]): row["work_dur_ns"] for row in report["steps"]}
+    assert any(row["work_dur_ns"] != row["dur_ns"] for row in report["steps"]), "nothing to tell apart"
+    for table, column in (("step_budget", "step_ns"), ("step_times", "dur_ns")):
+        assert {(row["rank"], row["step"]): row[column] for row in report[table]} == lengths, table
+    for rank in (0, 1):
+        counted = [
+            row["work_dur_ns"] for row in report["steps"] if row["rank"] == rank and row["averaged"]
+        ]
+        assert len(counted) == 5
+        mean = sum(counted) / len(counted)
+        assert report["ranks"][rank]["step_ns"] == pytest.approx(mean, rel=1e-12)
+        (average,) = [
+            row for row in report["step_trace"] if row["rank"] == rank and row["step"] is None
+        ]
+        assert average["dur_ns"] == pytest.approx(mean, abs=1)
+        assert report["pipeline"][rank]["step_ns"] == sum(
+            row["work_dur_ns"] for row in report["steps"] if row["rank"] == rank
+        )

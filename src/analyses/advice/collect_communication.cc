@@ -84,8 +84,9 @@ int64_t waited_ns(const CommunicationOperatorRow& row) {
   return std::clamp<int64_t>(longest == kNull ? 0 : longest, 0, row.elapse_ns);
 }
 
-// What of receives, and of collectives without their waiting, no computation hides: merged, cut at
-// the ends of the steps that the other means are made of, on the device that computes most.
+// What of receives, of waiting for other ranks and of collectives without their waiting no
+// computation hides: merged, cut at the ends of the steps that the other means are made of, on the
+// device that computes most. Waiting is known where other ranks recorded the operation too.
 void take_exposed_parts(RunAnalyses& run, Facts& facts) {
   const Communication& communication = run.communication();
   for (const RankId& rank : run.ranks()) {
@@ -97,10 +98,17 @@ void take_exposed_parts(RunAnalyses& run, Facts& facts) {
         });
     if (one.steps == 0 || busiest == devices.end()) continue;
     Merging receives;
+    Merging waits;
     Merging collectives;
+    bool is_wait_known = communication.first_operator[rank.position] ==
+                         communication.first_operator[rank.position + 1];
     for (size_t i = communication.first_operator[rank.position];
          i < communication.first_operator[rank.position + 1]; ++i) {
       const CommunicationOperatorRow& row = communication.operators[i];
+      if (row.last_rank != kNull) {
+        is_wait_known = true;
+        waits.add(row.start_ns, row.start_ns + row.peer_wait_ns);
+      }
       if (row.collective == CollectiveKind::kReceive ||
           row.collective == CollectiveKind::kSendReceive) {
         receives.add(row.start_ns, row.end_ns());
@@ -108,22 +116,33 @@ void take_exposed_parts(RunAnalyses& run, Facts& facts) {
         collectives.add(row.start_ns + waited_ns(row), row.end_ns());
       }
     }
-    const IntervalIndex received(subtract_intervals(receives.take(), busiest->compute));
-    const IntervalIndex collected(subtract_intervals(collectives.take(), busiest->compute));
-    std::vector<const StepRow*> steps;
-    for (const StepRow& step : run.steps(rank.position)) {
-      if (step.complete) steps.push_back(&step);
-    }
+    const auto exposed = [&](Merging& merging) {
+      return subtract_intervals(merging.take(), busiest->compute);
+    };
+    const std::vector<Interval> exposed_receives = exposed(receives);
+    const std::vector<Interval> exposed_waits = exposed(waits);
+    const IntervalIndex received(exposed_receives);
+    const IntervalIndex waited(exposed_waits);
+    const IntervalIndex waited_in_receives(intersect_intervals(exposed_receives, exposed_waits));
+    const IntervalIndex collected(exposed(collectives));
     int64_t counted = 0;
-    for (size_t i = 0; i < steps.size(); ++i) {
-      if (is_warm_up(static_cast<int64_t>(i), static_cast<int64_t>(steps.size()))) continue;
+    int64_t wait_ns = 0;
+    for (const StepRow& step : run.steps(rank.position)) {
+      if (!step.averaged) continue;
       ++counted;
-      one.receive_ns += received.length_in(steps[i]->work_start_ns, steps[i]->work_end_ns());
-      one.collective_ns += collected.length_in(steps[i]->work_start_ns, steps[i]->work_end_ns());
+      const auto in_step = [&](const IntervalIndex& index) {
+        return index.length_in(step.work_start_ns, step.work_end_ns());
+      };
+      one.receive_ns += in_step(received);
+      one.receive_wait_ns += in_step(waited_in_receives);
+      one.collective_ns += in_step(collected);
+      wait_ns += in_step(waited);
     }
     if (counted == 0) continue;
     one.receive_ns /= counted;
+    one.receive_wait_ns /= counted;
     one.collective_ns /= counted;
+    if (is_wait_known) one.communication_wait_ns = wait_ns / counted;
   }
 }
 

@@ -22,14 +22,8 @@ struct Means {
 // The budget of the rank's busiest device, summed over the steps that averages are made of.
 Means budget_of_rank(const RankId& rank, const std::vector<StepBudgetRow>& rows) {
   std::map<int64_t, Means> devices;
-  std::map<int64_t, int64_t> rows_of_device;
   for (const StepBudgetRow& row : rows) {
-    if (row.rank == rank.rank && row.window == rank.window) ++rows_of_device[row.device];
-  }
-  std::map<int64_t, int64_t> seen;
-  for (const StepBudgetRow& row : rows) {
-    if (row.rank != rank.rank || row.window != rank.window) continue;
-    if (is_warm_up(seen[row.device]++, rows_of_device[row.device])) continue;
+    if (row.rank != rank.rank || row.window != rank.window || !row.averaged) continue;
     Means& means = devices[row.device];
     ++means.count;
     StepBudgetRow& sum = means.sum;
@@ -101,11 +95,12 @@ void take_kernel_steps(const RankId& rank, const std::vector<StepBudgetRow>& row
 
 void take_step_lengths(std::span<const StepRow> steps, RankFacts& facts) {
   std::vector<int64_t> lengths;
-  for (const size_t at : steps_to_average(steps)) {
-    lengths.push_back(steps[at].dur_ns);
-    if (facts.longest_step_ns == kNull || steps[at].dur_ns > facts.longest_step_ns) {
-      facts.longest_step_ns = steps[at].dur_ns;
-      facts.longest_step = steps[at].step;
+  for (const StepRow& step : steps) {
+    if (!step.averaged) continue;
+    lengths.push_back(step.work_dur_ns);
+    if (facts.longest_step_ns == kNull || step.work_dur_ns > facts.longest_step_ns) {
+      facts.longest_step_ns = step.work_dur_ns;
+      facts.longest_step = step.step;
     }
   }
   if (lengths.empty()) return;
@@ -323,9 +318,6 @@ int64_t missing_ranks(RunAnalyses& run) {
 Facts collect_facts(RunAnalyses& run) {
   Facts facts;
   const StoreReader& store = run.store();
-  std::map<std::pair<int64_t, int64_t>, const RankComparisonRow*> compared;
-  for (const RankComparisonRow& row : run.rank_comparison())
-    compared[{row.rank, row.window}] = &row;
   for (const RankId& rank : run.ranks()) {
     RankFacts one;
     one.rank = rank.rank;
@@ -344,10 +336,6 @@ Facts collect_facts(RunAnalyses& run) {
     take_memory(run, rank, one);
     take_names(store, rank.position, count, one);
     collect_settings(store, rank, one, facts);
-    if (const auto found = compared.find({rank.rank, rank.window});
-        found != compared.end() && count > 0)
-      one.communication_wait_ns =
-          std::min(found->second->communication_wait_ns / count, one.exposed_communication_ns);
     facts.ranks.push_back(std::move(one));
   }
   facts.missing_ranks = missing_ranks(run);

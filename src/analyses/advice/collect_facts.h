@@ -20,9 +20,6 @@ void collect_settings(const StoreReader& store, const RankId& rank, RankFacts& r
 // Needs the facts of the ranks.
 void collect_communication(RunAnalyses& run, Facts& facts);
 
-// The first step allocates, compiles and fills caches: means leave it out where others are enough.
-inline bool is_warm_up(int64_t nth_step, int64_t steps) { return nth_step == 0 && steps > 2; }
-
 }  // namespace stepscope
 
 #endif  // STEPSCOPE_ANALYSES_ADVICE_COLLECT_FACTS_H_

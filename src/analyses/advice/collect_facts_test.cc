@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analyses/advice/checks.h"
 #include "analyses/run_analyses.h"
 #include "tests/support/imported_run.h"
 #include "tests/support/made_run.h"
@@ -124,6 +125,39 @@ TEST(CollectFacts, WaitingForALateRankIsNoTimeInCollectives) {
   EXPECT_EQ(facts.ranks[0].exposed_communication_ns, 500);
   EXPECT_EQ(facts.ranks[0].collective_ns, 200);
   EXPECT_EQ(facts.ranks[1].collective_ns, 200);
+}
+
+// Steps of 1000 of two stages. Stage 0 computes 0..600 and sends 600..700; stage 1 computes 0..100
+// and receives 100..700, of which it waits 500 for the sender to come. Then both reduce, 700..1000.
+TEST(CollectFacts, WaitingInsideAReceiveIsTakenOffOnce) {
+  const auto stage = [](bool sends) {
+    return [=](RankBuilder& rank) {
+      const TrackId compute = testing::device_track(rank, 0, 7);
+      const TrackId stream = testing::device_track(rank, 0, 8);
+      for (int64_t step = 0; step < 4; ++step) {
+        const int64_t at_ns = step * 1000;
+        const int64_t start_ns = sends ? 600 : 100;
+        testing::add_step(rank, step, at_ns, 1000);
+        rank.add_slice(compute,
+                       testing::slice_of(rank, "gemm", at_ns, start_ns, SliceKind::kKernel));
+        testing::add_operation(rank, stream, sends ? "send" : "recv", at_ns + start_ns,
+                               700 - start_ns, testing::numbered(2 * step, 1 << 20, 2));
+        testing::add_operation(rank, stream, "allReduce", at_ns + 700, 300,
+                               testing::numbered(2 * step + 1, 1 << 20, 2));
+      }
+    };
+  };
+  const Facts facts = facts_of_ranks(stage(true), stage(false));
+  ASSERT_EQ(facts.ranks.size(), 2u);
+  EXPECT_EQ(facts.ranks[1].exposed_communication_ns, 900);
+  EXPECT_EQ(facts.ranks[1].receive_ns, 600);
+  EXPECT_EQ(facts.ranks[1].communication_wait_ns, 500);
+  EXPECT_EQ(facts.ranks[1].receive_wait_ns, 500);
+  EXPECT_EQ(facts.ranks[0].exposed_communication_ns, 400);
+  EXPECT_EQ(facts.ranks[0].communication_wait_ns, 0);
+  const RankFacts* least = nullptr;
+  EXPECT_EQ(own_communication_ns(facts, &least), 300) << "900 - 600: the all-reduce";
+  EXPECT_EQ(least, &facts.ranks[1]);
 }
 
 // Two windows of three steps each; a step has one exchange, of 2 ms between ranks 2 and 3, and of

@@ -27,6 +27,7 @@ struct RankFacts {
   int64_t compute_ns = 0;
   int64_t exposed_communication_ns = 0;
   int64_t communication_wait_ns = kNull;  // of the exposed: waiting for ranks that come later
+  int64_t receive_wait_ns = 0;            // of that: in receives; it is in receive_ns too
   int64_t exposed_copy_ns = 0;            // copies with neither computing nor communication
   int64_t pageable_copy_ns = 0;           // copies from or to pageable memory
   int64_t idle_ns = 0;

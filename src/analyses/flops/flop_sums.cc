@@ -148,7 +148,7 @@ void FlopSums::finish_steps(FlopResults& results, FlopSummaryRow& summary, int64
   std::set<int64_t> seen;
   for (const StepRow& row : given_steps_) {
     const int64_t step = row.step;
-    const int64_t dur = row.dur_ns;
+    const int64_t dur = row.work_dur_ns;
     const auto found = steps_.find(step);
     if (found == steps_.end() || dur <= 0 || !seen.insert(step).second) continue;
     const Step& sums = found->second;

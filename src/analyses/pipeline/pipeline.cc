@@ -162,7 +162,7 @@ std::vector<PipelineStageRow> stage_rows(const RankId& rank, const PipelineStage
   }
   for (const Batch& batch : stages.batches) {
     PipelineStageRow& row = rows[batch.stage];
-    ++row.batches;
+    row.batches += batch.counted ? 1 : 0;
     add_time(row.fetch_ns, batch.fetch_ns);
     add_time(row.push_ns, batch.push_ns);
   }
@@ -176,16 +176,16 @@ std::vector<PipelineStepRow> step_rows(const RankId& rank, const PipelineStages&
   const size_t waits = wait_stage_of(stages);
   if (stages.batches_have_steps) {
     // Steps without a batch are rows too: their wait is 0.
-    for (const StepTime& step : stages.steps.all()) {
+    for (const StepRow& step : stages.steps) {
       PipelineStepRow& row = steps[step.step];
-      add_time(row.step_ns, step.end_ns - step.start_ns);
+      add_time(row.step_ns, step.work_dur_ns);
       if (waits >= stages.stages.size()) continue;
       row.wait_ns = 0;
       row.exposed_wait_ns = 0;
     }
   }
   for (const Batch& batch : stages.batches) {
-    if (batch.step == kNull) continue;
+    if (batch.step == kNull || !batch.counted) continue;
     PipelineStepRow& row = steps[batch.step];
     ++row.batches;
     if (batch.stage == host && batch.size == 0) ++row.host_empty;

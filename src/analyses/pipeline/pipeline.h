@@ -77,11 +77,12 @@ inline constexpr Field<PipelineRow> kPipelineFields[] = {
         "exposed_wait_ns", Unit::kNanoseconds,
         "of that, with no device at work; all of it without a device"),
     field<&PipelineRow::step_ns>("step_ns", Unit::kNanoseconds,
-                                 "time of the steps in which it was measured"),
+                                 "time of the steps in which it was measured, as in step_budget"),
     field<&PipelineRow::wait_share>("wait_share", Unit::kShare, "exposed_wait_ns over step_ns"),
-    field<&PipelineRow::host_batches>("host_batches", Unit::kCount, "batches of the host queue"),
-    field<&PipelineRow::host_empty>("host_empty", Unit::kCount, "of these, queue empty"),
-    field<&PipelineRow::host_full>("host_full", Unit::kCount, "of these, queue full"),
+    field<&PipelineRow::host_batches>("host_batches", Unit::kCount,
+                                      "batches taken from the host queue"),
+    field<&PipelineRow::host_empty>("host_empty", Unit::kCount, "of these, queue found empty"),
+    field<&PipelineRow::host_full>("host_full", Unit::kCount, "of these, queue found full"),
     field<&PipelineRow::data_batches>("data_batches", Unit::kCount,
                                       "batches of the data queue on the device"),
     field<&PipelineRow::data_empty>("data_empty", Unit::kCount, "of these, queue empty"),
@@ -225,7 +226,8 @@ inline constexpr Field<PipelineStepRow> kPipelineStepFields[] = {
     field<&PipelineStepRow::exposed_wait_ns>(
         "exposed_wait_ns", Unit::kNanoseconds,
         "of that, with no device at work; all of it without a device"),
-    field<&PipelineStepRow::step_ns>("step_ns", Unit::kNanoseconds, "length of the step"),
+    field<&PipelineStepRow::step_ns>("step_ns", Unit::kNanoseconds,
+                                     "length of the step, as in step_budget"),
     field<&PipelineStepRow::wait_share>("wait_share", Unit::kShare, "exposed_wait_ns over step_ns"),
 };
 

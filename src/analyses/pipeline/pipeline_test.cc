@@ -167,6 +167,49 @@ TEST(Pipeline, WaitsUnderWhichTheDeviceWorksCostNothing) {
   EXPECT_EQ(result.batches.at(0).batch.exposed_ns, 30);
 }
 
+TEST(Pipeline, APutAndATakeAreOneBatch) {
+  MadeRun run;
+  RankBuilder& rank = run.rank;
+  // Four batches through a queue of two that records both its ends; each put finds it as the take
+  // before it left it. A queue whose producer alone records has its puts.
+  const int64_t sizes[] = {0, 1, 2, 2};
+  for (int64_t number = 1; number <= 4; ++number) {
+    QueueRecord record;
+    record.stage = rank.strings.intern("images");
+    record.batch = number;
+    record.capacity = 2;
+    record.size = 0;
+    record.ts_ns = number * 1000;
+    record.push_ns = 5;
+    rank.queues.push_back(record);
+    record.size = sizes[number - 1];
+    record.ts_ns += 100;
+    record.push_ns = kNull;
+    record.fetch_ns = 10;
+    rank.queues.push_back(record);
+    record.stage = rank.strings.intern("labels");
+    record.push_ns = 7;
+    record.fetch_ns = kNull;
+    rank.queues.push_back(record);
+  }
+  add_step(rank, 1, 0, 10'000);
+  const PipelineResult& result = run.analyses().pipeline();
+  const PipelineRow& row = result.verdicts.at(0);
+  EXPECT_EQ(row.host_batches, 4);
+  EXPECT_EQ(row.host_empty, 1);
+  EXPECT_EQ(row.host_full, 2);
+  EXPECT_EQ(row.waits, 4);
+  ASSERT_EQ(result.stages.size(), 2u);
+  EXPECT_EQ(result.stages[0].batches, 4);
+  EXPECT_EQ(result.stages[0].push_ns, 20) << "the waiting of both ends stays";
+  EXPECT_EQ(result.stages[0].fetch_ns, 40);
+  EXPECT_EQ(result.stages[1].batches, 4);
+  ASSERT_EQ(result.steps.size(), 1u);
+  EXPECT_EQ(result.steps[0].batches, 8) << "four of each queue";
+  EXPECT_EQ(result.steps[0].host_empty, 1);
+  EXPECT_EQ(result.batches.size(), 12u) << "every record is in the table";
+}
+
 TEST(Pipeline, ARunWithoutDataPipelineSaysWhatToRecord) {
   MadeRun run;
   add_step(run.rank, 1, 0, 10);

@@ -11,7 +11,7 @@ namespace stepscope {
 PipelineResult run_pipeline(const StoreReader& store, const std::vector<RankId>& ranks,
                             const std::vector<CpuRow>& cpu,
                             const std::vector<std::vector<DeviceIntervals>>& devices,
-                            unsigned threads) {
+                            const std::vector<std::span<const StepRow>>& steps, unsigned threads) {
   std::vector<PipelineResult> each(ranks.size());
   parallel_for(ranks.size(), threads, [&](size_t i) {
     const RankId& rank = ranks[i];
@@ -19,7 +19,8 @@ PipelineResult run_pipeline(const StoreReader& store, const std::vector<RankId>&
     std::ranges::copy_if(cpu, std::back_inserter(own), [&](const CpuRow& row) {
       return row.rank == rank.rank && row.window == rank.window;
     });
-    each[i] = pipeline(rank, pipeline_stages(store, rank.position), own, devices[rank.position]);
+    each[i] = pipeline(rank, pipeline_stages(store, rank.position, steps[i]), own,
+                       devices[rank.position]);
   });
   PipelineResult all;
   for (PipelineResult& one : each) all.append(std::move(one));

@@ -11,11 +11,11 @@
 
 namespace stepscope {
 
-// `cpu` are the rows of cpu_rows() of all ranks, `devices` by position of the rank.
+// `cpu` are the rows of cpu_rows() of all ranks, `devices` and `steps` by position of the rank.
 PipelineResult run_pipeline(const StoreReader& store, const std::vector<RankId>& ranks,
                             const std::vector<CpuRow>& cpu,
                             const std::vector<std::vector<DeviceIntervals>>& devices,
-                            unsigned threads);
+                            const std::vector<std::span<const StepRow>>& steps, unsigned threads);
 
 // Why tables of this result are empty.
 std::vector<Reason> pipeline_reasons(const PipelineResult& found);

@@ -31,8 +31,8 @@ class StageReader {
  public:
   StageReader(const StoreReader& store, size_t rank) : store_(store), rank_(rank) {}
 
-  PipelineStages read() {
-    result_.steps = StepTimes(store_, rank_);
+  PipelineStages read(std::span<const StepRow> steps) {
+    result_.steps = steps;
     // The table that MindSpore's analysis wrote counts where both are there, as in MindInsight.
     if (!read_table_of_operators() && !read_raw_operators()) read_described_stages();
     read_queues();
@@ -177,13 +177,21 @@ class StageReader {
                       stage.queue.add(size, capacity);
                       if (number == kNull && push_ns == kNull && fetch_ns == kNull) return;
                       result_.batches.push_back({place, number, kNull, ts_ns, size, capacity,
-                                                 push_ns, fetch_ns, kNull, kNull});
+                                                 push_ns, fetch_ns, kNull, kNull, true});
                     });
     // Files without times have 0; what counts then is the number.
     std::stable_sort(result_.batches.begin(), result_.batches.end(),
                      [](const Batch& a, const Batch& b) {
                        return std::tuple(a.stage, a.number) < std::tuple(b.stage, b.number);
                      });
+    std::set<size_t> with_takes;
+    for (const Batch& batch : result_.batches) {
+      if (batch.fetch_ns != kNull) with_takes.insert(batch.stage);
+    }
+    for (Batch& batch : result_.batches) {
+      const bool is_put = batch.push_ns != kNull && batch.fetch_ns == kNull;
+      batch.counted = !is_put || !with_takes.contains(batch.stage);
+    }
   }
 
   size_t stage_of(int64_t name) {
@@ -247,11 +255,21 @@ class StageReader {
 
   // By time where the clocks are the same, which shows in batches that lie within the steps.
   void place_in_steps() {
-    const auto within = [&](const Batch& batch) { return result_.steps.spans(batch.ts_ns); };
+    const std::span<const StepRow> steps = result_.steps;
+    const auto within = [&](const Batch& batch) {
+      return !steps.empty() && batch.ts_ns >= steps.front().start_ns &&
+             batch.ts_ns <= steps.back().end_ns();
+    };
     result_.batches_have_steps = std::ranges::any_of(result_.batches, within);
+    StepOfMoment finder(steps);
     for (Batch& batch : result_.batches) {
       if (result_.stages[batch.stage].role == StageRole::kLoader && batch.step != kNull) continue;
-      batch.step = result_.batches_have_steps ? result_.steps.number_at(batch.ts_ns) : batch.number;
+      if (!result_.batches_have_steps) {
+        batch.step = batch.number;
+        continue;
+      }
+      const size_t at = finder.find(batch.ts_ns);
+      batch.step = at == StepOfMoment::kNone ? kNull : steps[at].step;
     }
   }
 
@@ -306,8 +324,9 @@ size_t PipelineStages::find(StageRole role) const {
   return static_cast<size_t>(std::ranges::find(stages, role, &Stage::role) - stages.begin());
 }
 
-PipelineStages pipeline_stages(const StoreReader& store, size_t rank) {
-  return StageReader(store, rank).read();
+PipelineStages pipeline_stages(const StoreReader& store, size_t rank,
+                               std::span<const StepRow> steps) {
+  return StageReader(store, rank).read(steps);
 }
 
 }  // namespace stepscope

@@ -5,11 +5,12 @@
 #define STEPSCOPE_ANALYSES_PIPELINE_STAGES_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "analyses/common/step_times.h"
+#include "analyses/steps/step_row.h"
 #include "store/store_reader.h"
 
 namespace stepscope {
@@ -46,7 +47,8 @@ struct Stage {
   QueueUse queue;
 };
 
-// A batch that was taken from, or put into, a stage's queue.
+// A batch that was taken from, or put into, a stage's queue. A queue that records both has two of
+// these for a batch; then `counted` is false for the put.
 struct Batch {
   size_t stage = 0;
   int64_t number = kNull;
@@ -59,20 +61,23 @@ struct Batch {
   int64_t total_ns = kNull;
   // Of the time to get it, what no device worked through; kNull where that is not measured.
   int64_t exposed_ns = kNull;
+  bool counted = true;
 };
 
 struct PipelineStages {
   std::vector<Stage> stages;   // the operators first, the root of the tree in front
   size_t operators = 0;        // how many of them are operators
   std::vector<Batch> batches;  // by stage, then by number
-  StepTimes steps;
+  std::span<const StepRow> steps;
   bool batches_have_steps = false;  // by time; otherwise a batch's number is its step's
 
   // Position of the first stage of this role, stages.size() when there is none.
   size_t find(StageRole role) const;
 };
 
-PipelineStages pipeline_stages(const StoreReader& store, size_t rank);
+// `steps` of the rank, by start; they must outlive the result.
+PipelineStages pipeline_stages(const StoreReader& store, size_t rank,
+                               std::span<const StepRow> steps);
 
 }  // namespace stepscope
 

@@ -25,7 +25,7 @@ struct QueueCount {
 QueueCount count_batches(const PipelineStages& stages, size_t stage) {
   QueueCount count;
   for (const Batch& batch : stages.batches) {
-    if (batch.stage != stage || batch.size == kNull) continue;
+    if (batch.stage != stage || batch.size == kNull || !batch.counted) continue;
     ++count.total;
     if (batch.size == 0) ++count.empty;
     if (batch.size == batch.capacity) ++count.full;
@@ -97,7 +97,7 @@ void measure_wait(const PipelineStages& stages, PipelineRow& row) {
   }
   int64_t step_ns = 0;
   if (in_steps) {
-    for (const StepTime& step : stages.steps.all()) step_ns += step.end_ns - step.start_ns;
+    for (const StepRow& step : stages.steps) step_ns += step.work_dur_ns;
   } else {
     step_ns = span_of(stages, stage);
   }

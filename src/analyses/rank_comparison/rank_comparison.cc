@@ -21,12 +21,14 @@ void use_devices(const std::vector<DeviceIntervals>& devices, RankComparisonRow&
 
 void use_steps(std::span<const StepRow> steps, RankComparisonRow& row) {
   int64_t total_ns = 0;
+  int64_t averaged = 0;
   for (const StepRow& step : steps) {
-    if (step.dur_ns < 0 || !step.complete) continue;
-    ++row.steps;
-    total_ns += step.dur_ns;
+    row.steps += step.complete ? 1 : 0;
+    if (!step.averaged) continue;
+    ++averaged;
+    total_ns += step.work_dur_ns;
   }
-  if (row.steps > 0) row.step_ns = static_cast<double>(total_ns) / static_cast<double>(row.steps);
+  if (averaged > 0) row.step_ns = static_cast<double>(total_ns) / static_cast<double>(averaged);
 }
 
 void use_communication(const Communication& communication, size_t position,

@@ -30,6 +30,7 @@ StepBudgetRow budget_of(const DeviceIntervals& device, const HostActivity& host,
   row.step = step.step;
   row.start_ns = step.work_start_ns;
   row.step_ns = step.work_dur_ns;
+  row.averaged = step.averaged;
   std::vector<Interval> rest = {{step.work_start_ns, step.work_end_ns()}};
   row.compute_ns = take(rest, inside(device.compute));
   row.exposed_communication_ns = take(rest, inside(device.communication));

@@ -44,6 +44,7 @@ struct StepBudgetRow {
   int64_t allocator_ns = 0;  // of the host, in calls that get or give back device memory
   int64_t longest_idle_ns = 0;
   int64_t longest_idle_at_ns = kNull;
+  bool averaged = true;
 };
 
 inline constexpr Field<StepBudgetRow> kStepBudgetFields[] = {
@@ -85,6 +86,7 @@ inline constexpr Field<StepBudgetRow> kStepBudgetFields[] = {
                                            "longest piece of idle time"),
     field<&StepBudgetRow::longest_idle_at_ns>("longest_idle_at_ns", Unit::kTimestamp,
                                               "where it begins"),
+    field<&StepBudgetRow::averaged>("averaged", Unit::kNone, "whether means have it, as in steps"),
 };
 
 // Complete steps only, each with the device work that it launched.

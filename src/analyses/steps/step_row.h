@@ -25,6 +25,7 @@ struct StepRow {
   int64_t gap_ns = kNull;  // end of the step before it to its start; negative when marks overlap
   int64_t device_events = 0;
   bool complete = true;
+  bool averaged = true;     // means over steps are made of these; see steps_to_average()
   std::string_view source;  // marked, file, inferred
 
   int64_t end_ns() const { return start_ns + dur_ns; }
@@ -37,17 +38,21 @@ inline constexpr Field<StepRow> kStepFields[] = {
     field<&StepRow::step>("step", Unit::kNone,
                           "number of the step; inferred steps count from 1 in each window"),
     field<&StepRow::start_ns>("start_ns", Unit::kTimestamp, "start"),
-    field<&StepRow::dur_ns>("dur_ns", Unit::kNanoseconds, "length"),
+    field<&StepRow::dur_ns>("dur_ns", Unit::kNanoseconds, "length of the mark on the host"),
     field<&StepRow::work_start_ns>("work_start_ns", Unit::kTimestamp,
                                    "start, after the device work of the step before"),
     field<&StepRow::work_dur_ns>("work_dur_ns", Unit::kNanoseconds,
-                                 "length up to the end of the device work that it launched"),
+                                 "the step's length: up to the end of the device work that it "
+                                 "launched"),
     field<&StepRow::gap_ns>("gap_ns", Unit::kNanoseconds, "time since the end of the step before"),
     field<&StepRow::device_events>("device_events", Unit::kCount,
                                    "device events that it launched, or that start in it where "
                                    "launches are not known"),
     field<&StepRow::complete>("complete", Unit::kNone,
                               "false when the recording has only a part of it"),
+    field<&StepRow::averaged>("averaged", Unit::kNone,
+                              "whether means over steps have it: complete ones, without the first "
+                              "where there are others"),
     field<&StepRow::source>("source", Unit::kNone,
                             "marked (by the program), file (a table of the input), inferred (from "
                             "the repetition of operators)"),

@@ -230,6 +230,8 @@ RankSteps rank_steps(const StoreReader& store, const RankId& rank) {
     if (i > 0) step.gap_ns = step.start_ns - result.rows[i - 1].end_ns();
   }
   add_device_work(store, rank.position, result.rows);
+  for (StepRow& step : result.rows) step.averaged = false;
+  for (const size_t at : steps_to_average(result.rows)) result.rows[at].averaged = true;
   return result;
 }
 

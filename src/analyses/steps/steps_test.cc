@@ -38,6 +38,49 @@ TEST(Steps, WorkEndsAStepAndBeginsTheNext) {
   EXPECT_EQ(steps[2].source, "marked");
   EXPECT_TRUE(run.reasons("steps").empty());
   EXPECT_EQ(steps_to_average(steps), std::vector<size_t>{1});
+  EXPECT_FALSE(steps[0].averaged);
+  EXPECT_TRUE(steps[1].averaged);
+  EXPECT_FALSE(steps[2].averaged);
+}
+
+// Marks of 100; the device needs 150 a step and falls behind. Every table has the same length of a
+// step, that of the work, and the same mean.
+TEST(Steps, HaveOneLengthInEveryTable) {
+  TrainingRank rank;
+  const TrackId thread = rank.thread("main");
+  const TrackId stream = rank.stream(0, 7);
+  for (int64_t step = 1; step <= 4; ++step) {
+    const int64_t at = 100 * step;
+    rank.step(thread, step, at, at + 100);
+    rank.op(thread, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", at, at + 5);
+    OpDetail shapes;
+    shapes.input_shapes = rank.builder().strings.intern("[[8, 8], [8, 8]]");
+    SliceRecord product =
+        testing::slice_of(rank.builder(), "aten::mm", kTrainingStart + at + 5, 15, SliceKind::kOp);
+    product.detail = rank.builder().add_op(shapes);
+    rank.builder().add_slice(thread, product);
+    rank.launch(thread, at + 6, at + 10, stream, {"gemm", 150 * step, 150 * step + 150});
+  }
+  RunAnalyses run(rank.finish(), {});
+  const auto steps = run.steps(0);
+  ASSERT_EQ(steps.size(), 4u);
+  EXPECT_EQ(steps[0].work_dur_ns, 200) << "from the mark to the end of the work";
+  for (size_t i = 1; i < steps.size(); ++i) EXPECT_EQ(steps[i].work_dur_ns, 150);
+  ASSERT_EQ(run.step_budget().size(), 4u);
+  ASSERT_EQ(run.step_times().size(), 4u);
+  ASSERT_EQ(run.pipeline().steps.size(), 4u);
+  ASSERT_EQ(run.flops().steps.size(), 4u);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    EXPECT_EQ(run.step_budget()[i].step_ns, steps[i].work_dur_ns);
+    EXPECT_EQ(run.step_budget()[i].averaged, i > 0);
+    EXPECT_EQ(run.step_times()[i].dur_ns, steps[i].work_dur_ns);
+    EXPECT_EQ(run.pipeline().steps[i].step_ns, steps[i].work_dur_ns);
+    EXPECT_EQ(run.flops().steps[i].step_ns, steps[i].work_dur_ns);
+  }
+  EXPECT_EQ(run.critical_path().at(0).dur_ns, 150);
+  EXPECT_EQ(run.pipeline().verdicts.at(0).step_ns, 650);
+  EXPECT_EQ(run.rank_comparison().at(0).step_ns, 150);
+  EXPECT_EQ(run.rank_comparison().at(0).steps, 4);
 }
 
 TEST(Steps, AreInferredWhereNothingIsMarked) {

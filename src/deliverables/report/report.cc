@@ -63,20 +63,13 @@ void add_head(RunAnalyses& run, Report& report) {
     report.head.push_back("captured because of " + line);
 }
 
-// Mean over the steps of all ranks and devices; the first step of each is left out where there are
-// others.
+// Mean over the steps of all ranks and devices that averages are made of.
 void add_budget(RunAnalyses& run, Report& report) {
   const auto& rows = run.step_budget();
-  std::map<std::pair<std::pair<int64_t, int64_t>, int64_t>, int64_t> sizes;
-  const auto lane = [](const StepBudgetRow& row) {
-    return std::pair(std::pair(row.rank, row.window), row.device);
-  };
-  for (const StepBudgetRow& row : rows) ++sizes[lane(row)];
-  std::map<std::pair<std::pair<int64_t, int64_t>, int64_t>, int64_t> seen;
   double sums[std::size(kParts)] = {};
   double total = 0;
   for (const StepBudgetRow& row : rows) {
-    if (seen[lane(row)]++ == 0 && sizes[lane(row)] > 2) continue;
+    if (!row.averaged) continue;
     ++report.steps;
     total += static_cast<double>(row.step_ns);
     for (size_t i = 0; i < std::size(kParts); ++i)

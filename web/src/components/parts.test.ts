@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { budgetParts, budgetPartsOf, largest, meanParts, stages, stepsToAverage } from './parts'
+import { averagedRows, budgetParts, budgetPartsOf, largest, meanParts, stages } from './parts'
 
 test('parts of steps are means that add up, empty ones are left out', () => {
   const mean = meanParts([{ step_ns: 100, compute_ns: 60, other_ns: 40 }, { step_ns: 200, compute_ns: 120, other_ns: 80 }], budgetParts, 'step_ns')
@@ -10,11 +10,10 @@ test('parts of steps are means that add up, empty ones are left out', () => {
   expect(meanParts([], stages, 'dur_ns')).toBeNull()
 })
 
-test('means leave the first step of each rank and device out, as the report does', () => {
-  const row = (rank: number, step: number) => ({ rank, window: 0, device: 0, step })
-  const steps = [row(0, 1), row(0, 2), row(0, 3), row(1, 1), row(1, 2)]
-  expect(stepsToAverage(steps).map((one) => [one.rank, one.step])).toEqual([[0, 2], [0, 3], [1, 1], [1, 2]])
-  expect(stepsToAverage([row(0, 5)])).toHaveLength(1)
+test('means are made of the steps that the server says, or of the chosen one', () => {
+  const steps = [{ step: 1, averaged: false }, { step: 2, averaged: true }]
+  expect(averagedRows(steps, null).map((row) => row.step)).toEqual([2])
+  expect(averagedRows(steps.slice(0, 1), 1).map((row) => row.step)).toEqual([1])
 })
 
 test('without a device the parts are about the host', () => {

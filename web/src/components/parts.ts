@@ -26,17 +26,9 @@ export function budgetPartsOf(rows: Record<string, Cell>[]): Part[] {
   return budgetParts.map((part) => ({ ...part, label: hostLabels[part.key] ?? part.label }))
 }
 
-// Steps that a mean is made of: the first of each rank and device warms up, and is left out where there are others.
-export function stepsToAverage(rows: Record<string, Cell>[]): Record<string, Cell>[] {
-  const lane = (row: Record<string, Cell>) => `${row.rank} ${row.window} ${row.device}`
-  const sizes = new Map<string, number>()
-  for (const row of rows) sizes.set(lane(row), (sizes.get(lane(row)) ?? 0) + 1)
-  const seen = new Set<string>()
-  return rows.filter((row) => {
-    const first = !seen.has(lane(row))
-    seen.add(lane(row))
-    return !first || (sizes.get(lane(row)) ?? 0) <= 2
-  })
+// Rows that a mean is made of: of a chosen step all, else those that the server says.
+export function averagedRows(rows: Record<string, Cell>[], step: number | null): Record<string, Cell>[] {
+  return step === null ? rows.filter((row) => row.averaged === true) : rows
 }
 
 export const stages: Part[] = [

@@ -7,7 +7,7 @@ const columns: Record<string, string> = {
   total_ns: '总时间', self_ns: '自身时间', share: '占比', mean_ns: '平均', min_ns: '最小', max_ns: '最大', stddev_ns: '标准差', median_ns: '中位数', p90_ns: 'P90', p99_ns: 'P99',
   runtime_ns: '运行时调用', launches: '下发次数', device_self_ns: '设备自身时间', device_total_ns: '设备总时间', device_share: '设备占比', device_ns: '设备时间',
   class: '大类', op: '算子', tensor_cores: '使用张量核', cube_utilisation: 'Cube 利用率', occupancy: '占用率', blocks_per_sm: '每 SM 块数', grid: '网格', block: '线程块', registers: '寄存器', shared_memory_bytes: '共享内存', shared_memory: '共享内存',
-  start_ns: '开始', end_ns: '结束', dur_ns: '时长', gap_ns: '间隔', complete: '完整', source: '来源', points: '时间点来源',
+  start_ns: '开始', end_ns: '结束', dur_ns: '时长', gap_ns: '间隔', complete: '完整', averaged: '计入平均', source: '来源', points: '时间点来源',
   iteration_interval_ns: '迭代间隙', fp_and_bp_ns: '前反向', fp_ns: '前向', bp_ns: '反向', tail_ns: '迭代拖尾', fp_start: '前向起始算子', bp_end: '反向终止算子',
   computing_ns: '计算', compute_ns: '计算', communication_ns: '通信', communication_not_overlapped_ns: '未掩盖通信', overlapped_ns: '已掩盖通信', memory_not_overlapped_ns: '未掩盖拷贝', free_ns: '空闲', stage_ns: '阶段', bubble_ns: '气泡', preparing_ns: '准备',
   idle_ns: '空闲', step_ns: '步长', span_ns: '跨度', busy_ns: '忙碌', exposed_communication_ns: '未掩盖通信', exposed_copy_ns: '未掩盖拷贝',
