@@ -88,7 +88,7 @@ stepscope::ascend::AscendOptions npu_options(const std::string& folder,
 void stop_before_the_driver_ends() {
   static const int kRegistered = std::atexit([] {
     cupti::stay_attached();
-    Process::instance().stop();
+    Process::instance().stop_at_exit();
   });
   (void)kRegistered;
 }

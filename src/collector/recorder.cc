@@ -71,7 +71,7 @@ void Recorder::prepare(const RecorderOptions& options, RingRegistry& rings) {
   rings.prepare(kReadyRings);
 }
 
-Result<std::unique_ptr<Recorder>> Recorder::start(RecorderOptions options, NameTable& names,
+Result<std::shared_ptr<Recorder>> Recorder::start(RecorderOptions options, NameTable& names,
                                                   RingRegistry& rings, WriterBell& bell,
                                                   std::vector<std::unique_ptr<Source>> sources) {
   const ClockSample beginning = sample_clocks();
@@ -84,8 +84,17 @@ Result<std::unique_ptr<Recorder>> Recorder::start(RecorderOptions options, NameT
   set_ring_limits(options, rings);
   rings.forget_content();
   rings.prepare(kReadyRingsAtStart);
-  return std::unique_ptr<Recorder>(new Recorder(std::move(options), beginning, std::move(output),
-                                                names, rings, bell, std::move(sources)));
+  const std::shared_ptr<Recorder> recorder(new Recorder(
+      std::move(options), beginning, std::move(output), names, rings, bell, std::move(sources)));
+  const SignalsBlocked for_new_threads;
+  try {
+    recorder->writer_ = std::thread([recorder] { recorder->run(); });
+  } catch (...) {  // the system has no thread left; the caller tells
+    if (recorder->watch_) stop_listening_for_signals();
+    recorder->stop_sources();
+    throw;
+  }
+  return recorder;
 }
 
 Recorder::Recorder(RecorderOptions options, const ClockSample& beginning,
@@ -117,17 +126,6 @@ Recorder::Recorder(RecorderOptions options, const ClockSample& beginning,
   flush();
   bell_.set_makes_room(true);
   if (watch_) listen_for_signals(watch_->options().signals, bell_);
-  try {
-    writer_ = std::thread([this] { run(); });
-  } catch (...) {  // the system has no thread left; the caller tells
-    if (watch_) stop_listening_for_signals();
-    stop_sources();
-    throw;
-  }
-}
-
-Recorder::~Recorder() {
-  if (writer_.joinable()) stop();
 }
 
 std::string Recorder::beginning_json() const {
@@ -192,17 +190,6 @@ void Recorder::answer_flushes(uint64_t asked) {
   flush_answered_.notify_all();
 }
 
-template <typename Work>
-bool Recorder::or_give_up(const Work& work) {
-  try {
-    work();
-    return true;
-  } catch (const std::exception& failure) {
-    give_up(failure.what());
-    return false;
-  }
-}
-
 void Recorder::give_up(const char* why) {
   chunk_.discard();
   events_not_written_ += std::exchange(events_in_chunk_, 0);
@@ -227,7 +214,7 @@ void Recorder::run() {
     or_give_up([&] { go_on(flushed_ns); });
     bell_.set_makes_room(statistics_.stopped_by.empty());
   }
-  statistics_.writer_cpu_seconds = static_cast<double>(thread_cpu_ns()) * 1e-9;
+  finish();
 }
 
 void Recorder::go_on(int64_t& flushed_ns) {
@@ -245,51 +232,6 @@ void Recorder::go_on(int64_t& flushed_ns) {
   if (!sources_wait()) answer_flushes(asked);
   rings_.release_ended();
   rings_.prepare(1);
-}
-
-RecordingStatistics Recorder::stop() {
-  // The writer goes on meanwhile: it packs what there is, and makes room for what the sources still
-  // bring.
-  ask_for_flush();
-  stop_sources();
-  if (watch_) stop_listening_for_signals();  // one that has come is still answered below
-  stopping_.store(true, std::memory_order_release);
-  bell_.ring();
-  writer_.join();
-  or_give_up([&] {
-    adopt_new_sources();
-    drain();
-  });
-  or_give_up([&] {
-    if (watch_) {
-      look_for_triggers(monotonic_ns());  // what was told or came at the last moment
-      if (output_) end_capture();
-      statistics_.captures_json = watch_->captures_json();
-      statistics_.problems = problems();
-    } else {
-      finish_file();
-    }
-  });
-  rings_.give_memory_back();
-  answer_flushes(flushes_asked());
-  return std::move(statistics_);
-}
-
-void Recorder::finish_file() {
-  or_give_up([&] {
-    do {
-      collect();
-      flush();
-    } while (sources_wait());
-  });
-  statistics_.not_recorded = count_not_recorded();
-  statistics_.threads = static_cast<int64_t>(threads_.size());
-  statistics_.seconds = static_cast<double>(monotonic_ns() - file_began_ns_) * 1e-9;
-  statistics_.bytes = static_cast<int64_t>(output_->bytes());
-  statistics_.problems = problems();
-  chunk_.add_note("end", statistics_.to_json());
-  flush(true);
-  statistics_.bytes = static_cast<int64_t>(output_->bytes());
 }
 
 void Recorder::drain() {
@@ -314,7 +256,7 @@ void Recorder::drain_ring(ThreadRing& ring) {
     if (watch_) sorter.tell_steps(step_marks_);
     for (int i = 0; i < kDrainAtOnce && tail != head; ++i) tail = sorter.add(shared, tail, head);
     __atomic_store_n(&shared.tail, tail, __ATOMIC_RELEASE);
-    events_in_chunk_ += sorter.take_events();
+    take(sorter.take_events());
     if (chunk_.bytes() >= kFlushAtBytes) flush();
     if (!statistics_.stopped_by.empty()) return;
   }
@@ -340,7 +282,14 @@ void Recorder::flush(bool last) {
   append(chunk_.pack(chunks_), std::exchange(events_in_chunk_, 0), last);
 }
 
+void Recorder::take(int64_t events) {
+  events_in_chunk_ += events;
+  events_taken_.fetch_add(events, std::memory_order_relaxed);
+  moves_.fetch_add(1, std::memory_order_relaxed);
+}
+
 void Recorder::append(std::span<const std::byte> chunk, int64_t events, bool last) {
+  moves_.fetch_add(1, std::memory_order_relaxed);
   if (!statistics_.stopped_by.empty() && !last) {
     events_not_written_ += events;
     return;
@@ -350,6 +299,8 @@ void Recorder::append(std::span<const std::byte> chunk, int64_t events, bool las
   if (written.ok()) {
     ++chunks_;
     statistics_.events += events;
+    events_written_.fetch_add(events, std::memory_order_relaxed);
+    bytes_written_.store(static_cast<int64_t>(output_->bytes()), std::memory_order_relaxed);
     return;
   }
   events_not_written_ += events;
@@ -358,14 +309,6 @@ void Recorder::append(std::span<const std::byte> chunk, int64_t events, bool las
 
 int64_t Recorder::lost_so_far() {
   return static_cast<int64_t>(rings_.not_recorded()) + source_losses_;
-}
-
-int64_t Recorder::count_not_recorded() {
-  auto lost = static_cast<uint64_t>(lost_so_far() - lost_before_file_ + events_not_written_);
-  if (!statistics_.stopped_by.empty()) {
-    for (ThreadRing* ring : rings_.in_use()) lost += count_records(ring->shared);
-  }
-  return static_cast<int64_t>(lost);
 }
 
 }  // namespace stepscope

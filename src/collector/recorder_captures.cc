@@ -140,7 +140,7 @@ void Recorder::add_cause(const TriggerCause& cause) {
   chunk_.table(kRangesTable, thread)
       .add({STEPSCOPE_MARK, static_cast<int64_t>(now.ticks), 0,
             static_cast<int64_t>(names_.intern("trigger: " + cause.kind))});
-  ++events_in_chunk_;
+  take(1);
 }
 
 void Recorder::write_stacks(const TriggerCause& cause) {
