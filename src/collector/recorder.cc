@@ -61,6 +61,7 @@ std::string RecordingStatistics::to_json() const {
                          .add("stopped_by", stopped_by)
                          .add("problems", problems)
                          .text();
+  if (left_behind) text.insert(text.size() - 1, ",\"left_behind\":1");
   if (!captures_json.empty()) text.insert(text.size() - 1, ",\"captures\":" + captures_json);
   return text;
 }
@@ -152,7 +153,9 @@ void Recorder::add_note(std::string_view name, std::string_view json) {
 
 std::vector<std::string> Recorder::problems() {
   const std::lock_guard lock(notes_mutex_);
-  return problems_;
+  std::vector<std::string> problems = problems_;
+  if (!ended_early_.empty()) problems.push_back(ended_early_);
+  return problems;
 }
 
 bool Recorder::trigger(TriggerCause cause) {
@@ -174,8 +177,12 @@ uint64_t Recorder::ask_for_flush() {
 
 bool Recorder::flush_within(std::chrono::nanoseconds most) {
   const uint64_t mine = ask_for_flush();
-  std::unique_lock lock(flush_mutex_);
-  return flush_answered_.wait_for(lock, most, [&] { return flushes_done_ >= mine; });
+  {
+    std::unique_lock lock(flush_mutex_);
+    if (!flush_answered_.wait_for(lock, most, [&] { return flushes_done_ >= mine; })) return false;
+  }
+  const std::lock_guard lock(notes_mutex_);
+  return ended_early_.empty();
 }
 
 uint64_t Recorder::flushes_asked() {
@@ -193,12 +200,17 @@ void Recorder::answer_flushes(uint64_t asked) {
 void Recorder::give_up(const char* why) {
   chunk_.discard();
   events_not_written_ += std::exchange(events_in_chunk_, 0);
-  if (!statistics_.stopped_by.empty()) return;
   try {
-    statistics_.stopped_by = std::string("recording stopped: ") + why + "; the program goes on";
+    end_early(std::string("recording stopped: ") + why + "; the program goes on");
   } catch (const std::exception&) {
-    statistics_.stopped_by = "no memory";  // needs none
+    end_early("no memory");  // needs none
   }
+}
+
+void Recorder::end_early(std::string why) {
+  const std::lock_guard lock(notes_mutex_);
+  if (statistics_.stopped_by.empty()) statistics_.stopped_by = why;
+  if (ended_early_.empty()) ended_early_ = std::move(why);
 }
 
 void Recorder::run() {
@@ -304,7 +316,7 @@ void Recorder::append(std::span<const std::byte> chunk, int64_t events, bool las
     return;
   }
   events_not_written_ += events;
-  if (statistics_.stopped_by.empty()) statistics_.stopped_by = written.error().message();
+  end_early(written.error().message());
 }
 
 int64_t Recorder::lost_so_far() {

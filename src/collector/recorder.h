@@ -94,6 +94,7 @@ struct RecordingStatistics {
   std::string stopped_by;             // the sentence, when a budget or the disk ended it early
   std::vector<std::string> problems;  // what the sources could not do, in sentences
   std::string captures_json;          // of a watch
+  bool left_behind = false;           // the disk hangs: it is better left alone
 
   std::string to_json() const;
 };
@@ -113,13 +114,13 @@ class Recorder {
   Watch* watch() { return watch_.get(); }
   // Something happened that only the program knows; false without a watch.
   bool trigger(TriggerCause cause);
-  // What the sources could not do, so far.
+  // What the sources could not do so far, and why nothing more is written if that is so.
   std::vector<std::string> problems();
   // A source that turns up while the recording runs. Started on this thread.
   Status add_source(std::unique_ptr<Source> source);
   const RecorderOptions& options() const { return options_; }
   // Waits until the writer has written what was recorded before the call; false when it takes
-  // longer than `most`.
+  // longer than `most`, or nothing is written any more.
   bool flush_within(std::chrono::nanoseconds most);
   // The caller has cleared stepscope_recording before. Within the patience of the options: when the
   // disk hangs the statistics say so, and the writer completes the file should the disk come back.
@@ -154,6 +155,7 @@ class Recorder {
     }
   }
   void give_up(const char* why);
+  void end_early(std::string why);
   void drain();
   void drain_ring(ThreadRing& ring);
   void flush(bool last = false);
@@ -171,6 +173,7 @@ class Recorder {
   void finish_file();
   int64_t count_not_recorded();
   int64_t count_in_rings();
+  std::vector<std::string> source_problems();
   bool wait_for_writer();
   RecordingStatistics leave_behind();
 
@@ -240,6 +243,7 @@ class Recorder {
   std::mutex notes_mutex_;
   std::vector<std::pair<std::string, std::string>> notes_;
   std::vector<std::string> problems_;
+  std::string ended_early_;  // statistics_.stopped_by, for other threads
 };
 
 }  // namespace stepscope

@@ -107,6 +107,10 @@ void Recorder::begin_capture(const TriggerCause& cause, int64_t now_ns) {
   output_ = std::move(*file);
   lasting_.set_writes(true);
   statistics_ = {};
+  {
+    const std::lock_guard lock(notes_mutex_);
+    ended_early_.clear();
+  }
   chunks_ = 0;
   names_written_ = 0;
   events_not_written_ = 0;
@@ -127,7 +131,11 @@ void Recorder::end_capture() {
   finish_file();
   output_.reset();
   lasting_.set_writes(false);
-  watch_->capture_ends();
+  watch_->capture_ends(statistics_.stopped_by, statistics_.not_recorded);
+  {
+    const std::lock_guard lock(notes_mutex_);
+    ended_early_.clear();
+  }
   statistics_.stopped_by.clear();
   chunk_began_ns_ = monotonic_ns();
   chunk_lost_before_ = lost_so_far();

@@ -46,13 +46,14 @@ bool Recorder::wait_for_writer() {
 RecordingStatistics Recorder::leave_behind() {
   writer_.detach();
   RecordingStatistics statistics;
+  statistics.left_behind = true;
   statistics.stopped_by =
       "recording stopped: " + (watch_ ? watch_->options().output : options_.folder) +
       ": the disk did not answer for " + std::to_string(options_.patience.count() / 1000) +
       " s, and is not waited for any longer; the file is completed if it comes "
       "back before the program ends";
   statistics.seconds = static_cast<double>(monotonic_ns() - beginning_.monotonic_ns) * 1e-9;
-  statistics.problems = problems();
+  statistics.problems = source_problems();
   if (watch_) {
     statistics.captures_json = watch_->captures_json();
     return statistics;
@@ -74,7 +75,7 @@ void Recorder::finish() {
       look_for_triggers(monotonic_ns());  // what was told or came at the last moment
       if (output_) end_capture();
       statistics_.captures_json = watch_->captures_json();
-      statistics_.problems = problems();
+      statistics_.problems = source_problems();
     } else {
       finish_file();
     }
@@ -99,10 +100,15 @@ void Recorder::finish_file() {
   statistics_.seconds = static_cast<double>(monotonic_ns() - file_began_ns_) * 1e-9;
   statistics_.writer_cpu_seconds = static_cast<double>(thread_cpu_ns()) * 1e-9;
   statistics_.bytes = static_cast<int64_t>(output_->bytes());
-  statistics_.problems = problems();
+  statistics_.problems = source_problems();
   chunk_.add_note("end", statistics_.to_json());
   flush(true);
   statistics_.bytes = static_cast<int64_t>(output_->bytes());
+}
+
+std::vector<std::string> Recorder::source_problems() {
+  const std::lock_guard lock(notes_mutex_);
+  return problems_;
 }
 
 int64_t Recorder::count_not_recorded() {
