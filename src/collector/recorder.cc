@@ -22,8 +22,12 @@ namespace stepscope {
 namespace {
 
 constexpr int64_t kDrainEveryNs = 50'000'000;
+// Where much is recorded it looks sooner: what has come since its last look is what stop() waits
+// for. A look costs some microseconds.
+constexpr int64_t kDrainSoonestNs = 5'000'000;
+constexpr int64_t kDrainEvents = 5'000;
 constexpr int64_t kFlushEveryNs = 500'000'000;  // half of what a crash may lose
-constexpr size_t kFlushAtBytes = 256 << 10;     // most of what stop() has to pack
+constexpr size_t kFlushAtBytes = 128 << 10;     // most of what stop() has to pack
 constexpr int64_t kClockApartNs = 2'000'000;
 constexpr int kDrainAtOnce = 8192;
 constexpr uint64_t kLeastRing = 64 << 10;
@@ -39,6 +43,11 @@ void set_ring_limits(const RecorderOptions& options, RingRegistry& rings) {
       std::min(std::bit_ceil(options.ring_bytes), std::max(std::bit_floor(for_rings), kLeastRing));
   rings.set_limits(ring_bytes / sizeof(stepscope_record),
                    std::max<uint64_t>(1, for_rings / ring_bytes));
+}
+
+int64_t next_drain_ns(int64_t waited_ns, int64_t events) {
+  return std::clamp(waited_ns * kDrainEvents / std::max<int64_t>(events, 1), kDrainSoonestNs,
+                    kDrainEveryNs);
 }
 
 }  // namespace
@@ -221,9 +230,12 @@ void Recorder::run() {
     for (size_t ready = 1; ready <= kReadyRings; ++ready) rings_.prepare(ready);
   });
   int64_t flushed_ns = monotonic_ns();
+  int64_t drain_ns = kDrainEveryNs;
   while (!stopping_.load(std::memory_order_acquire)) {
-    if (!sources_wait()) bell_.wait_ns(kDrainEveryNs);
+    if (!sources_wait()) bell_.wait_ns(drain_ns);
+    const int64_t taken = events_taken_.load(std::memory_order_relaxed);
     or_give_up([&] { go_on(flushed_ns); });
+    drain_ns = next_drain_ns(drain_ns, events_taken_.load(std::memory_order_relaxed) - taken);
     bell_.set_makes_room(statistics_.stopped_by.empty());
   }
   finish();
