@@ -43,7 +43,8 @@ def trigger(kind: str, what: str) -> bool:
     """A capture because of something that only the program knows. False if nothing is watched."""
 
 def captures() -> str:
-    """What a watch has captured so far: a JSON array of folder, kind, what, complete."""
+    """What a watch has captured so far: a JSON array of folder, kind, what, complete,
+    stopped_by, not_recorded."""
 
 def prepare_python_stacks(dump: Callable[..., None], signal: int, file: int) -> None:
     """For stalls: faulthandler.dump_traceback, and a signal that it answers into the file."""

@@ -1,4 +1,5 @@
 // How a recording ends: the writer completes the file, stop() waits for it as long as it gets on.
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 #include <string>
@@ -30,14 +31,18 @@ bool Recorder::has_ended() {
 
 // It may have much to pack, so what counts is whether it gets on; a chunk takes milliseconds.
 bool Recorder::wait_for_writer() {
-  const auto latest = std::chrono::steady_clock::now() + options_.most_patience;
+  using Clock = std::chrono::steady_clock;
+  const auto latest = Clock::now() + options_.most_patience;
+  auto until = Clock::now() + options_.patience;
+  uint64_t moves = moves_.load(std::memory_order_relaxed);
   std::unique_lock lock(end_mutex_);
-  while (!has_ended_) {
-    const uint64_t moves = moves_.load(std::memory_order_relaxed);
-    end_changed_.wait_for(lock, options_.patience, [this] { return has_ended_; });
-    if (has_ended_) break;
-    if (moves == moves_.load(std::memory_order_relaxed)) return false;
-    if (std::chrono::steady_clock::now() > latest) return false;
+  while (!end_changed_.wait_for(lock, options_.patience / 20, [this] { return has_ended_; })) {
+    const auto now = Clock::now();
+    if (moves != moves_.load(std::memory_order_relaxed)) {
+      moves = moves_.load(std::memory_order_relaxed);
+      until = now + options_.patience;
+    }
+    if (now >= std::min(until, latest)) return false;
   }
   return true;
 }

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,6 +25,9 @@ from stepscope.profiler._log import logger
 
 _PROGRAM = "from stepscope._analyse import main; main()"
 _NICENESS = 10
+#: The end of a program waits so long for what is being analysed. Then it goes on without the
+#: program: the disk may hang, and a run may be large.
+MOST_SECONDS_AT_EXIT = 60.0
 
 
 @dataclass(frozen=True)
@@ -90,13 +95,23 @@ class Analyses:
         )  # fmt: skip
         self._running.append((directory, process))
 
-    def run(self, directories: Iterable[Path], choices: Choices, at_once: int = 1) -> None:
+    def run(
+        self,
+        directories: Iterable[Path],
+        choices: Choices,
+        at_once: int = 1,
+        most_seconds: float | None = None,
+    ) -> None:
         """Analyses directories, several at a time, and waits for all of them."""
+        until = _moment(most_seconds)
         for directory in directories:
             if len(self._running) >= at_once:
-                self._report(self._running[:1])
+                self._report(self._running[:1], until)
+            if time.monotonic() > until:
+                logger.warning("%s is not analysed here; stepscope.open() does it", directory)
+                continue
             self.start(directory, choices)
-        self.finish()
+        self._report(list(self._running), until)
 
     def forget(self) -> None:
         """In a forked child: whoever started them waits for them. They are kept, as letting go of
@@ -104,19 +119,32 @@ class Analyses:
         self._others += self._running
         self._running = []
 
-    def finish(self) -> None:
-        self._report(list(self._running))
+    def finish(self, most_seconds: float | None = None) -> None:
+        self._report(list(self._running), _moment(most_seconds))
 
-    def _report(self, jobs: Iterable[tuple[Path, subprocess.Popen[str]]]) -> None:
+    def _report(
+        self, jobs: Iterable[tuple[Path, subprocess.Popen[str]]], until: float = math.inf
+    ) -> None:
         for job in jobs:
             self._running.remove(job)
             directory, process = job
-            incomplete, message = process.communicate()
+            try:
+                left = None if until == math.inf else max(until - time.monotonic(), 0.0)
+                incomplete, message = process.communicate(timeout=left)
+            except subprocess.TimeoutExpired:
+                self._others.append(job)
+                logger.warning(
+                    "%s is still being analysed, by process %d, which goes on by itself: it is not "
+                    "waited for any longer",
+                    directory,
+                    process.pid,
+                )
+                continue
             for line in incomplete.splitlines():
                 logger.warning("%s: %s", directory, line)
             if process.returncode:
                 logger.error(
-                    "%s could not be analysed; its raw data are complete, and stepscope.open() "
+                    "%s could not be analysed; its raw data are kept, and stepscope.open() "
                     "tries again. %s",
                     directory,
                     message.strip() or f"The process ended with {process.returncode}.",
@@ -125,6 +153,10 @@ class Analyses:
                 logger.info("%s is ready: stepscope.open(%r)", directory, str(directory))
 
 
-#: Those that training does not wait for. They may outlive their profiler, not the program.
+def _moment(most_seconds: float | None) -> float:
+    return math.inf if most_seconds is None else time.monotonic() + most_seconds
+
+
+#: Those that training does not wait for. They may outlive their profiler.
 background = Analyses(_NICENESS)
 os.register_at_fork(after_in_child=background.forget)
