@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,6 +26,8 @@ from stepscope.profiler._log import logger
 
 _PROGRAM = "from stepscope._analyse import main; main()"
 _NICENESS = 10
+# A window may come every second, and an analysis take minutes.
+_MOST_IN_BACKGROUND = 2
 #: The end of a program waits so long for what is being analysed. Then it goes on without the
 #: program: the disk may hang, and a run may be large.
 MOST_SECONDS_AT_EXIT = 60.0
@@ -67,15 +70,57 @@ def _consecutive(value: object) -> tuple[int, ...]:
 
 
 class Analyses:
-    """Analysis processes, started one after the other."""
+    """Analysis processes, ``most`` at a time; the others wait for one of these to be reported."""
 
-    def __init__(self, niceness: int = 0) -> None:
+    def __init__(self, niceness: int = 0, most: int = 1) -> None:
         self._niceness = niceness
+        self._most = most
+        self._waiting: deque[tuple[Path, Choices]] = deque()
         self._running: list[tuple[Path, subprocess.Popen[str]]] = []
         self._others: list[tuple[Path, subprocess.Popen[str]]] = []
 
     def start(self, directory: Path, choices: Choices) -> None:
+        """As soon as there is a place, which is looked for here and at the end."""
+        self._waiting.append((directory, choices))
         self._report([job for job in self._running if job[1].poll() is not None])
+        self._start_waiting()
+
+    def run(
+        self,
+        directories: Iterable[Path],
+        choices: Choices,
+        at_once: int = 1,
+        most_seconds: float | None = None,
+    ) -> None:
+        """Analyses directories, several at a time, and waits for all of them."""
+        self._most = at_once
+        for directory in directories:
+            self.start(directory, choices)
+        self.finish(most_seconds)
+
+    def forget(self) -> None:
+        """In a forked child: whoever started them waits for them. They are kept, as letting go of
+        them would look after them."""
+        self._others += self._running
+        self._running = []
+        self._waiting.clear()
+
+    def finish(self, most_seconds: float | None = None) -> None:
+        """Waits for all of them; what is not done in time goes on by itself."""
+        until = math.inf if most_seconds is None else time.monotonic() + most_seconds
+        while self._running or self._waiting:
+            if self._waiting and time.monotonic() > until:
+                directory, _ = self._waiting.popleft()
+                logger.warning("%s is not analysed here; stepscope.open() does it", directory)
+                continue
+            self._start_waiting()
+            self._report(self._running[:1], until)
+
+    def _start_waiting(self) -> None:
+        while self._waiting and len(self._running) < self._most:
+            self._launch(*self._waiting.popleft())
+
+    def _launch(self, directory: Path, choices: Choices) -> None:
         if importlib.util.find_spec("stepscope._native") is None:
             logger.info("%s is recorded; this installation cannot analyse it", directory)
             return
@@ -94,33 +139,6 @@ class Analyses:
             text=True,
         )  # fmt: skip
         self._running.append((directory, process))
-
-    def run(
-        self,
-        directories: Iterable[Path],
-        choices: Choices,
-        at_once: int = 1,
-        most_seconds: float | None = None,
-    ) -> None:
-        """Analyses directories, several at a time, and waits for all of them."""
-        until = _moment(most_seconds)
-        for directory in directories:
-            if len(self._running) >= at_once:
-                self._report(self._running[:1], until)
-            if time.monotonic() > until:
-                logger.warning("%s is not analysed here; stepscope.open() does it", directory)
-                continue
-            self.start(directory, choices)
-        self._report(list(self._running), until)
-
-    def forget(self) -> None:
-        """In a forked child: whoever started them waits for them. They are kept, as letting go of
-        them would look after them."""
-        self._others += self._running
-        self._running = []
-
-    def finish(self, most_seconds: float | None = None) -> None:
-        self._report(list(self._running), _moment(most_seconds))
 
     def _report(
         self, jobs: Iterable[tuple[Path, subprocess.Popen[str]]], until: float = math.inf
@@ -153,10 +171,6 @@ class Analyses:
                 logger.info("%s is ready: stepscope.open(%r)", directory, str(directory))
 
 
-def _moment(most_seconds: float | None) -> float:
-    return math.inf if most_seconds is None else time.monotonic() + most_seconds
-
-
 #: Those that training does not wait for. They may outlive their profiler.
-background = Analyses(_NICENESS)
+background = Analyses(_NICENESS, _MOST_IN_BACKGROUND)
 os.register_at_fork(after_in_child=background.forget)

@@ -31,6 +31,7 @@ from stepscope.profiler import (
     tensorboard_trace_handler,
     window,
 )
+from stepscope.profiler.metadata import MAX_META_SIZE, Metadata
 from stepscope.profiler.run_directory import RunDirectory
 
 CPU = [ProfilerActivity.CPU]
@@ -316,6 +317,41 @@ def test_the_end_does_not_wait_for_an_analysis_that_hangs(
     assert "is still being analysed" in first
     assert "is not analysed here" in second
     analyses._others[-1][1].communicate()
+
+
+def test_few_analyses_run_at_a_time(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: Said
+) -> None:
+    program = "import pathlib, sys; pathlib.Path(sys.argv[1]).touch(); sys.stdin.read()"
+    monkeypatch.setattr(analysis, "_PROGRAM", program)
+    monkeypatch.setattr(analysis.importlib.util, "find_spec", lambda name: name)
+    analyses = analysis.Analyses(most=2)
+    for number in range(20):
+        analyses.start(tmp_path / f"run{number}", analysis.Choices())
+        assert len(analyses._running) <= 2
+    analyses.finish()
+    assert len(list(tmp_path.glob("run*"))) == 20
+    assert said() == []
+
+
+def test_metadata_that_is_not_unicode(runs: Runs, said: Said) -> None:
+    with Profiler(activities=CPU) as profiler:
+        profiler.add_metadata("path", "data/\udc80.bin")
+        profiler.add_metadata("\udc80", "key")
+    (run,) = runs()
+    assert json.loads((run / "profiler_metadata.json").read_text()) == {"path": "data/\udc80.bin"}
+    assert [line.split(":")[0] for line in said()] == ["WARNING metadata '\\udc80' is not kept"]
+    with Profiler(activities=CPU) as profiler:  # given before the start
+        profiler.stop()
+        profiler.add_metadata("path", "\udc80")
+        profiler.start()
+    assert len(runs()) == 3
+
+
+def test_metadata_may_be_given_again_and_again() -> None:
+    metadata = Metadata()
+    for _ in range(3):
+        assert metadata.add("loss", "x" * (MAX_META_SIZE - 100))
 
 
 class HangingDirectory(RunDirectory):
