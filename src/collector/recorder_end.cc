@@ -85,6 +85,7 @@ void Recorder::finish() {
       finish_file();
     }
   });
+  statistics_.writer_cpu_seconds = static_cast<double>(thread_cpu_ns()) * 1e-9;
   output_.reset();  // here: closing a file waits for a network's disk
   rings_.give_memory_back();
   answer_flushes(flushes_asked());

@@ -69,6 +69,8 @@ TEST_F(Watching, WithoutATriggerNothingIsWritten) {
   const std::string end = stepscope_stop();
   EXPECT_FALSE(fs::exists(output()));
   EXPECT_TRUE(contains(end, "\"captures\":[]")) << end;
+  EXPECT_FALSE(contains(end, "\"writer_cpu_seconds\":0,")) << end;
+  EXPECT_FALSE(contains(end, "\"writer_cpu_seconds\":0.0,")) << end;
 }
 
 TEST_F(Watching, ASlowStepIsCapturedWithWhatCameBeforeAndBehindIt) {
