@@ -176,8 +176,8 @@ STEPSCOPE_API int stepscope_watch(const char* output, const stepscope_watch_opti
 // Captures because of something that only the program knows: `kind` is a word for it
 // ("allocation_failure"), `what` a sentence. Does not wait. -1 when nothing is watched.
 STEPSCOPE_API int stepscope_trigger(const char* kind, const char* what);
-// A JSON array of what was captured: folder, kind, what, complete. Valid until this thread's next
-// call.
+// A JSON array of what was captured: folder, kind, what, complete, stopped_by (a limit or the disk
+// ended it early; it is never complete then), not_recorded. Valid until this thread's next call.
 STEPSCOPE_API const char* stepscope_captures(void);
 
 // What a start with the same options takes time for, done before: memory is made ready, the GPU
@@ -197,7 +197,8 @@ STEPSCOPE_API int stepscope_begin_npu(const stepscope_options* options);
 STEPSCOPE_API void stepscope_end_npu(void);
 // Writes what is left and closes the file. Returns the recording's figures as JSON (events,
 // not_recorded, threads, bytes, seconds, writer_cpu_seconds, stopped_by, problems), valid until
-// this thread's next call; "{}" when nothing was recording.
+// this thread's next call; "{}" when nothing was recording. A disk that does not answer is waited
+// for at most 5 s: "left_behind" is 1 then, and no other recording starts until it does.
 STEPSCOPE_API const char* stepscope_stop(void);
 STEPSCOPE_API const char* stepscope_last_error(void);
 // What was asked for and will be missing from the recording that runs, so far: a JSON array of
@@ -207,7 +208,8 @@ STEPSCOPE_API const char* stepscope_problems(void);
 // wants to record this process joins that one. "" otherwise. Valid until this thread's next call.
 STEPSCOPE_API const char* stepscope_outer_folder(void);
 // Waits until what was recorded before the call is in the file, for readers that will not wait for
-// the end. 0, or -1 when nothing records or the writer needs more than ten seconds.
+// the end. 0, or -1 when nothing records, the writer needs more than ten seconds, or it does not
+// write any more because of a limit or the disk.
 STEPSCOPE_API int stepscope_flush(void);
 
 // The id of a name, for as long as the process lives. Takes a lock; keep the id.

@@ -41,6 +41,7 @@ struct OpenRange {
 
 struct ThreadRanges {
   std::vector<OpenRange> open;
+  uint64_t too_deep = 0;  // open above those
   std::unordered_map<std::string, uint32_t> names;
 
   uint32_t id(std::string_view text) {
@@ -73,6 +74,10 @@ std::string_view list_behind(std::string_view text, std::string_view key) {
 }
 
 void open_range(ThreadRanges& thread, std::string_view text) {
+  if (thread.open.size() >= kDeepest) {  // its end must not end another
+    ++thread.too_deep;
+    return;
+  }
   OpenRange range;
   if (stepscope_is_recording()) {
     size_t name_ends = text.find(", op_id = ");
@@ -85,21 +90,26 @@ void open_range(ThreadRanges& thread, std::string_view text) {
     range.name = thread.id(text.substr(0, name_ends));
     range.start = stepscope_ticks();
   }
-  if (thread.open.size() < kDeepest) thread.open.push_back(range);
+  thread.open.push_back(range);
 }
 
 extern "C" {
 
 int stepscope_nvtx_push(const char* text) try {
   open_range(this_thread(), text == nullptr ? "" : text);
-  return static_cast<int>(this_thread().open.size()) - 1;
+  return static_cast<int>(this_thread().open.size() + this_thread().too_deep) - 1;
 } catch (const std::exception&) {  // without memory there is no range
   return -1;
 }
 
 int stepscope_nvtx_pop() {
   const uint64_t now = stepscope_ticks();
-  auto& open = this_thread().open;
+  ThreadRanges& thread = this_thread();
+  auto& open = thread.open;
+  if (thread.too_deep > 0) {
+    --thread.too_deep;
+    return static_cast<int>(open.size() + thread.too_deep);
+  }
   if (open.empty()) return -1;
   const OpenRange range = open.back();
   open.pop_back();

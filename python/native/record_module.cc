@@ -238,9 +238,7 @@ class Range {
   Range(const std::string& name, const std::string& kind)
       : name_(stepscope_name(name.data(), name.size())), kind_(kind_of(kind)) {}
 
-  void enter() {
-    open_.push_back({::pthread_self(), stepscope_is_recording() ? stepscope_ticks() : 0});
-  }
+  void enter() { open_.push_back({::pthread_self(), begin()}); }
   void exit() {
     const auto innermost = std::find_if(open_.rbegin(), open_.rend(), [](const Open& open) {
       return ::pthread_equal(open.thread, ::pthread_self());
@@ -248,6 +246,11 @@ class Range {
     if (innermost == open_.rend()) return;
     const uint64_t start = innermost->start;
     open_.erase(std::next(innermost).base());
+    end(start);
+  }
+  // For those that take turns on one thread, as coroutines do: the caller keeps the start.
+  static uint64_t begin() { return stepscope_is_recording() ? stepscope_ticks() : 0; }
+  void end(uint64_t start) const {
     if (start != 0) stepscope_range(start, kind_, name_);
   }
 
@@ -333,6 +336,8 @@ NB_MODULE(_record, module) {
              return nb::borrow(self);
            })
       .def("__exit__", [](Range& range, const nb::args&) { range.exit(); })
+      .def("begin", [](const Range&) { return Range::begin(); })
+      .def("end", &Range::end, "start"_a)
       .def("__call__", [](nb::handle_t<Range> self, const nb::object& function) {
         return nb::module_::import_("stepscope._decorate").attr("recorded")(self, function);
       });

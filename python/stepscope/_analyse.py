@@ -4,6 +4,7 @@ reads a run, and not NumPy or the profiler.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -47,6 +48,12 @@ def _export_npu(directory: Path, choices: dict[str, Any]) -> None:
         for problem in msprof.export(
             directory, choices["step_list"], choices["data_simplification"]
         ):
-            print(problem)
+            _say(problem)
     except OSError as error:  # a full disk, above all: what was recorded on the host is read still
-        print(f"the NPU's data are not exported: {error}")
+        _say(f"the NPU's data are not exported: {error}")
+
+
+def _say(problem: str) -> None:
+    # Whoever started us may have ended.
+    with contextlib.suppress(OSError):
+        print(problem, flush=True)

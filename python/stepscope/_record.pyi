@@ -33,6 +33,10 @@ class record_function:  # noqa: N801, torch's name
     def __init__(self, name: str, kind: str = "range") -> None: ...
     def __enter__(self) -> record_function: ...
     def __exit__(self, *exc: object) -> None: ...
+    def begin(self) -> int:
+        """The start of a range that `end` takes; 0 when nothing records."""
+
+    def end(self, start: int) -> None: ...
     def __call__(self, function: F) -> F: ...
 
 def prepare(options: str = "{}") -> None:
@@ -43,7 +47,8 @@ def trigger(kind: str, what: str) -> bool:
     """A capture because of something that only the program knows. False if nothing is watched."""
 
 def captures() -> str:
-    """What a watch has captured so far: a JSON array of folder, kind, what, complete."""
+    """What a watch has captured so far: a JSON array of folder, kind, what, complete,
+    stopped_by, not_recorded."""
 
 def prepare_python_stacks(dump: Callable[..., None], signal: int, file: int) -> None:
     """For stalls: faulthandler.dump_traceback, and a signal that it answers into the file."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import json
 import os
 import pathlib
@@ -13,6 +15,8 @@ import subprocess
 import sys
 import threading
 import time
+import types
+from collections.abc import AsyncGenerator, Generator
 from typing import Any
 
 import pytest
@@ -130,6 +134,85 @@ def test_ranges_of_threads_and_decorators(tmp_path: pathlib.Path) -> None:
         names = run.table("slices")["name"].tolist()
         assert "failing" in names
         assert "checkpoint" in names
+
+
+def test_decorated_coroutines_and_generators_are_timed_where_they_run(
+    tmp_path: pathlib.Path,
+) -> None:
+    @stepscope.record_function("coroutine")
+    async def wait(seconds: float) -> float:
+        await asyncio.sleep(seconds)
+        return seconds
+
+    @stepscope.record_function("generator")
+    def numbers(most: int) -> Generator[int, str, str]:
+        said = []
+        try:
+            for number in range(most):
+                time.sleep(0.01)
+                said.append((yield number))
+        except KeyError:
+            said.append("thrown")
+        return ",".join(map(str, said))
+
+    @stepscope.record_function("async generator")
+    async def batches() -> AsyncGenerator[int, None]:
+        try:
+            for number in range(1000):
+                await asyncio.sleep(0.01)
+                yield number
+        finally:
+            closed.append(True)
+
+    @stepscope.record_function("old coroutine")
+    @types.coroutine
+    def old() -> Generator[Any, None, int]:
+        yield from asyncio.sleep(0).__await__()
+        return 7
+
+    async def consume() -> None:
+        assert await asyncio.gather(wait(0.1), wait(0.05)) == [0.1, 0.05]
+        assert await old() == 7
+        stream = batches()
+        async for number in stream:
+            stepscope.mark("between")
+            if number == 1:
+                break
+        await stream.aclose()
+
+    closed: list[bool] = []
+    assert inspect.iscoroutinefunction(wait)
+    assert inspect.isgeneratorfunction(numbers)
+    assert inspect.isasyncgenfunction(batches)
+    with stepscope.Profiler(output_path=str(tmp_path)):
+        asyncio.run(consume())
+        running = numbers(5)
+        assert next(running) == 0
+        stepscope.mark("between")
+        assert running.send("a") == 1
+        with pytest.raises(StopIteration, match="a,thrown"):
+            running.throw(KeyError())
+        for _ in numbers(2):
+            pass
+        numbers(1).close()
+    assert closed == [True]
+    with stepscope.open(tmp_path) as run:
+        rows = run.query("select name, ts, dur from slices order by ts")
+    found: dict[str, list[tuple[int, int]]] = {}
+    for name, ts, dur in zip(*(rows[column].tolist() for column in ("name", "ts", "dur"))):
+        found.setdefault(name, []).append((ts, ts + dur))
+    assert len(found["coroutine"]) == 2
+    assert max(end - start for start, end in found["coroutine"]) >= 0.1e9
+    assert min(end - start for start, end in found["coroutine"]) >= 0.05e9
+    # It runs until it gives, and to its end; what happens in between is not its time.
+    assert len(found["generator"]) == 6
+    assert sum(end - start >= 0.01e9 for start, end in found["generator"]) >= 4
+    assert sum(end - start >= 0.01e9 for start, end in found["async generator"]) >= 2
+    assert len(found["between"]) == 3
+    for moment, _ in found["between"]:
+        for start, end in found["generator"] + found["async generator"]:
+            assert not start < moment < end
+    assert found["old coroutine"]
 
 
 def test_threads_that_share_a_range_keep_their_own_times(tmp_path: pathlib.Path) -> None:

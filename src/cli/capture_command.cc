@@ -123,7 +123,9 @@ Status run_capture(Options& options, Program& program) {
   if (!asked) return asked.error();
   for (const WatchingRank& rank : asked->ranks) {
     const std::string state = capture_state(rank, asked->id);
-    if (state == "missed" || state == "gone" || (following.to_the_end && state != "finished"))
+    // A window that ended early, at a limit or a full disk, is finished with an error.
+    if (state == "missed" || state == "gone" || (following.to_the_end && state != "finished") ||
+        (state == "finished" && !rank.error.empty()))
       program.exit_code = kExitFailure;
   }
   return print(options, *places, asked->steps, asked->ranks, asked->id);

@@ -88,7 +88,7 @@ stepscope::ascend::AscendOptions npu_options(const std::string& folder,
 void stop_before_the_driver_ends() {
   static const int kRegistered = std::atexit([] {
     cupti::stay_attached();
-    Process::instance().stop();
+    Process::instance().stop_at_exit();
   });
   (void)kRegistered;
 }
@@ -254,10 +254,11 @@ int stepscope_start_from_environment(int with_gpu) try {
 }
 
 int stepscope_begin_npu(const stepscope_options* options) try {
+  auto& windows = Process::instance().npu_windows();
+  const uint64_t recording = windows.recording();  // before the folder: it is that one's
   const std::string folder = Process::instance().outer_folder();
   if (folder.empty()) return fail("nothing is being recorded from outside");
-  const stepscope::Status begun =
-      Process::instance().npu_windows().begin(npu_options(folder, complete(options)));
+  const stepscope::Status begun = windows.begin(npu_options(folder, complete(options)), recording);
   if (!begun) return fail(begun.error().message());
   stop_before_the_driver_ends();
   return 0;

@@ -1,6 +1,7 @@
 #include "collector/process.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <exception>
@@ -39,12 +40,7 @@ Process::Process() {
   ::pthread_atfork([] { instance().before_fork(); }, [] { instance().after_fork(false); },
                    [] { instance().after_fork(true); });
   // A program that ends without stop() still gets a finished file.
-  std::atexit([] {
-    try {
-      instance().stop();
-    } catch (const std::exception&) {  // NOLINT: there is nobody left to tell
-    }
-  });
+  std::atexit([] { instance().stop_at_exit(); });
 }
 
 std::unique_lock<std::mutex> Process::wait_for_others(std::chrono::milliseconds most) {
@@ -64,6 +60,10 @@ Status Process::start(RecorderOptions options, std::vector<std::unique_ptr<Sourc
                       : "another thread is starting or stopping a recording and does not get done",
                  "stop the other recording first"};
   }
+  if (is_left_behind()) {
+    return Error{ErrorCode::kUnsupported, "cannot start recording", options.folder,
+                 "the last recording still waits for its disk", "try again when the disk answers"};
+  }
   if (prepared_ && monotonic_ns() - prepared_->monotonic_ns < kLatestPreparationNs)
     options.earlier_clock = prepared_;
   prepared_.reset();
@@ -79,7 +79,7 @@ Status Process::start(RecorderOptions options, std::vector<std::unique_ptr<Sourc
 
 void Process::prepare(const RecorderOptions& options) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock || recorder_ != nullptr) return;
+  if (!lock || recorder_ != nullptr || is_left_behind()) return;
   Recorder::prepare(options, rings_);
   prepared_ = sample_clocks();
 }
@@ -100,8 +100,26 @@ std::optional<RecordingStatistics> Process::stop() {
   {
     const std::lock_guard moment(recorder_mutex_);
     ended = std::move(recorder_);
+    if (!ended->has_ended()) left_behind_ = std::move(ended);
   }
   return statistics;
+}
+
+void Process::stop_at_exit() {
+  try {
+    const auto statistics = stop();
+    if (!statistics || !is_left_behind()) return;
+    const std::string line = "stepscope: " + statistics->stopped_by + "\n";
+    if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;  // nobody listens
+  } catch (const std::exception&) {  // NOLINT: there is nobody left to tell
+  }
+}
+
+bool Process::is_left_behind() {
+  std::shared_ptr<Recorder> ended;  // goes without the lock
+  const std::lock_guard moment(recorder_mutex_);
+  if (left_behind_ && left_behind_->has_ended()) ended = std::move(left_behind_);
+  return left_behind_ != nullptr;
 }
 
 bool Process::recording() {
@@ -173,9 +191,10 @@ void Process::after_fork(bool in_child) {
     std::construct_at(&mutex_);
     prepared_.reset();
     ::pthread_setspecific(thread_end_key, nullptr);
-    if (recorder_ != nullptr) {
-      recorder_->abandon();
-      new std::shared_ptr<Recorder>(std::move(recorder_));
+    for (std::shared_ptr<Recorder>* const recorder : {&recorder_, &left_behind_}) {
+      if (*recorder == nullptr) continue;
+      (*recorder)->abandon();
+      new std::shared_ptr<Recorder>(std::move(*recorder));
     }
     rings_.forget_threads();
     mindspore_inbox_.forget();

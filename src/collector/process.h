@@ -31,8 +31,10 @@ class Process {
   // nothing while something records.
   void prepare(const RecorderOptions& options);
   void unprepare();
-  // Nothing when nothing was recording.
+  // Nothing when nothing was recording. Waits for the disk within the options' patience.
   std::optional<RecordingStatistics> stop();
+  // The same, and says on stderr when it was in vain: there is nobody else to tell.
+  void stop_at_exit();
   bool recording();
   // These do not wait for a start or stop in progress.
   // The folder of a recording that the environment started; empty when there is none.
@@ -60,6 +62,7 @@ class Process {
   Process();
   // Waits for another thread's start or stop, but not for ever: a device or a disk may hang.
   std::unique_lock<std::mutex> wait_for_others(std::chrono::milliseconds most);
+  bool is_left_behind();
   void before_fork();
   void after_fork(bool in_child);
 
@@ -77,6 +80,9 @@ class Process {
   // Held for moments, after mutex_ where both are needed: whether recorder_ is there.
   std::mutex recorder_mutex_;
   std::shared_ptr<Recorder> recorder_;  // shared with those who wait for it to flush
+  // One whose disk hangs. Its writer may still use the rings, so there is no other
+  // recording until it has ended.
+  std::shared_ptr<Recorder> left_behind_;
 };
 
 }  // namespace stepscope

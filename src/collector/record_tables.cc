@@ -83,7 +83,7 @@ void RecordSorter::add_call(int64_t start, int64_t duration, uint32_t name,
 uint64_t count_records(const stepscope_ring& ring) {
   uint64_t count = 0;
   const uint64_t head = __atomic_load_n(&ring.head, __ATOMIC_ACQUIRE);
-  for (uint64_t at = ring.tail; at != head; ++count) {
+  for (uint64_t at = __atomic_load_n(&ring.tail, __ATOMIC_ACQUIRE); at < head; ++count) {
     at = behind(ring.records[at & ring.mask].when & 0xFFFF, at, head);
   }
   return count;

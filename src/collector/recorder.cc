@@ -22,8 +22,12 @@ namespace stepscope {
 namespace {
 
 constexpr int64_t kDrainEveryNs = 50'000'000;
+// Where much is recorded it looks sooner: what has come since its last look is what stop() waits
+// for. A look costs some microseconds.
+constexpr int64_t kDrainSoonestNs = 5'000'000;
+constexpr int64_t kDrainEvents = 5'000;
 constexpr int64_t kFlushEveryNs = 500'000'000;  // half of what a crash may lose
-constexpr size_t kFlushAtBytes = 256 << 10;     // most of what stop() has to pack
+constexpr size_t kFlushAtBytes = 128 << 10;     // most of what stop() has to pack
 constexpr int64_t kClockApartNs = 2'000'000;
 constexpr int kDrainAtOnce = 8192;
 constexpr uint64_t kLeastRing = 64 << 10;
@@ -39,6 +43,11 @@ void set_ring_limits(const RecorderOptions& options, RingRegistry& rings) {
       std::min(std::bit_ceil(options.ring_bytes), std::max(std::bit_floor(for_rings), kLeastRing));
   rings.set_limits(ring_bytes / sizeof(stepscope_record),
                    std::max<uint64_t>(1, for_rings / ring_bytes));
+}
+
+int64_t next_drain_ns(int64_t waited_ns, int64_t events) {
+  return std::clamp(waited_ns * kDrainEvents / std::max<int64_t>(events, 1), kDrainSoonestNs,
+                    kDrainEveryNs);
 }
 
 }  // namespace
@@ -61,6 +70,7 @@ std::string RecordingStatistics::to_json() const {
                          .add("stopped_by", stopped_by)
                          .add("problems", problems)
                          .text();
+  if (left_behind) text.insert(text.size() - 1, ",\"left_behind\":1");
   if (!captures_json.empty()) text.insert(text.size() - 1, ",\"captures\":" + captures_json);
   return text;
 }
@@ -71,7 +81,7 @@ void Recorder::prepare(const RecorderOptions& options, RingRegistry& rings) {
   rings.prepare(kReadyRings);
 }
 
-Result<std::unique_ptr<Recorder>> Recorder::start(RecorderOptions options, NameTable& names,
+Result<std::shared_ptr<Recorder>> Recorder::start(RecorderOptions options, NameTable& names,
                                                   RingRegistry& rings, WriterBell& bell,
                                                   std::vector<std::unique_ptr<Source>> sources) {
   const ClockSample beginning = sample_clocks();
@@ -84,8 +94,17 @@ Result<std::unique_ptr<Recorder>> Recorder::start(RecorderOptions options, NameT
   set_ring_limits(options, rings);
   rings.forget_content();
   rings.prepare(kReadyRingsAtStart);
-  return std::unique_ptr<Recorder>(new Recorder(std::move(options), beginning, std::move(output),
-                                                names, rings, bell, std::move(sources)));
+  const std::shared_ptr<Recorder> recorder(new Recorder(
+      std::move(options), beginning, std::move(output), names, rings, bell, std::move(sources)));
+  const SignalsBlocked for_new_threads;
+  try {
+    recorder->writer_ = std::thread([recorder] { recorder->run(); });
+  } catch (...) {  // the system has no thread left; the caller tells
+    if (recorder->watch_) stop_listening_for_signals();
+    recorder->stop_sources();
+    throw;
+  }
+  return recorder;
 }
 
 Recorder::Recorder(RecorderOptions options, const ClockSample& beginning,
@@ -117,17 +136,6 @@ Recorder::Recorder(RecorderOptions options, const ClockSample& beginning,
   flush();
   bell_.set_makes_room(true);
   if (watch_) listen_for_signals(watch_->options().signals, bell_);
-  try {
-    writer_ = std::thread([this] { run(); });
-  } catch (...) {  // the system has no thread left; the caller tells
-    if (watch_) stop_listening_for_signals();
-    stop_sources();
-    throw;
-  }
-}
-
-Recorder::~Recorder() {
-  if (writer_.joinable()) stop();
 }
 
 std::string Recorder::beginning_json() const {
@@ -154,7 +162,9 @@ void Recorder::add_note(std::string_view name, std::string_view json) {
 
 std::vector<std::string> Recorder::problems() {
   const std::lock_guard lock(notes_mutex_);
-  return problems_;
+  std::vector<std::string> problems = problems_;
+  if (!ended_early_.empty()) problems.push_back(ended_early_);
+  return problems;
 }
 
 bool Recorder::trigger(TriggerCause cause) {
@@ -176,8 +186,12 @@ uint64_t Recorder::ask_for_flush() {
 
 bool Recorder::flush_within(std::chrono::nanoseconds most) {
   const uint64_t mine = ask_for_flush();
-  std::unique_lock lock(flush_mutex_);
-  return flush_answered_.wait_for(lock, most, [&] { return flushes_done_ >= mine; });
+  {
+    std::unique_lock lock(flush_mutex_);
+    if (!flush_answered_.wait_for(lock, most, [&] { return flushes_done_ >= mine; })) return false;
+  }
+  const std::lock_guard lock(notes_mutex_);
+  return ended_early_.empty();
 }
 
 uint64_t Recorder::flushes_asked() {
@@ -192,26 +206,20 @@ void Recorder::answer_flushes(uint64_t asked) {
   flush_answered_.notify_all();
 }
 
-template <typename Work>
-bool Recorder::or_give_up(const Work& work) {
-  try {
-    work();
-    return true;
-  } catch (const std::exception& failure) {
-    give_up(failure.what());
-    return false;
-  }
-}
-
 void Recorder::give_up(const char* why) {
   chunk_.discard();
   events_not_written_ += std::exchange(events_in_chunk_, 0);
-  if (!statistics_.stopped_by.empty()) return;
   try {
-    statistics_.stopped_by = std::string("recording stopped: ") + why + "; the program goes on";
+    end_early(std::string("recording stopped: ") + why + "; the program goes on");
   } catch (const std::exception&) {
-    statistics_.stopped_by = "no memory";  // needs none
+    end_early("no memory");  // needs none
   }
+}
+
+void Recorder::end_early(std::string why) {
+  const std::lock_guard lock(notes_mutex_);
+  if (statistics_.stopped_by.empty()) statistics_.stopped_by = why;
+  if (ended_early_.empty()) ended_early_ = std::move(why);
 }
 
 void Recorder::run() {
@@ -222,12 +230,15 @@ void Recorder::run() {
     for (size_t ready = 1; ready <= kReadyRings; ++ready) rings_.prepare(ready);
   });
   int64_t flushed_ns = monotonic_ns();
+  int64_t drain_ns = kDrainEveryNs;
   while (!stopping_.load(std::memory_order_acquire)) {
-    if (!sources_wait()) bell_.wait_ns(kDrainEveryNs);
+    if (!sources_wait()) bell_.wait_ns(drain_ns);
+    const int64_t taken = events_taken_.load(std::memory_order_relaxed);
     or_give_up([&] { go_on(flushed_ns); });
+    drain_ns = next_drain_ns(drain_ns, events_taken_.load(std::memory_order_relaxed) - taken);
     bell_.set_makes_room(statistics_.stopped_by.empty());
   }
-  statistics_.writer_cpu_seconds = static_cast<double>(thread_cpu_ns()) * 1e-9;
+  finish();
 }
 
 void Recorder::go_on(int64_t& flushed_ns) {
@@ -245,51 +256,6 @@ void Recorder::go_on(int64_t& flushed_ns) {
   if (!sources_wait()) answer_flushes(asked);
   rings_.release_ended();
   rings_.prepare(1);
-}
-
-RecordingStatistics Recorder::stop() {
-  // The writer goes on meanwhile: it packs what there is, and makes room for what the sources still
-  // bring.
-  ask_for_flush();
-  stop_sources();
-  if (watch_) stop_listening_for_signals();  // one that has come is still answered below
-  stopping_.store(true, std::memory_order_release);
-  bell_.ring();
-  writer_.join();
-  or_give_up([&] {
-    adopt_new_sources();
-    drain();
-  });
-  or_give_up([&] {
-    if (watch_) {
-      look_for_triggers(monotonic_ns());  // what was told or came at the last moment
-      if (output_) end_capture();
-      statistics_.captures_json = watch_->captures_json();
-      statistics_.problems = problems();
-    } else {
-      finish_file();
-    }
-  });
-  rings_.give_memory_back();
-  answer_flushes(flushes_asked());
-  return std::move(statistics_);
-}
-
-void Recorder::finish_file() {
-  or_give_up([&] {
-    do {
-      collect();
-      flush();
-    } while (sources_wait());
-  });
-  statistics_.not_recorded = count_not_recorded();
-  statistics_.threads = static_cast<int64_t>(threads_.size());
-  statistics_.seconds = static_cast<double>(monotonic_ns() - file_began_ns_) * 1e-9;
-  statistics_.bytes = static_cast<int64_t>(output_->bytes());
-  statistics_.problems = problems();
-  chunk_.add_note("end", statistics_.to_json());
-  flush(true);
-  statistics_.bytes = static_cast<int64_t>(output_->bytes());
 }
 
 void Recorder::drain() {
@@ -314,7 +280,7 @@ void Recorder::drain_ring(ThreadRing& ring) {
     if (watch_) sorter.tell_steps(step_marks_);
     for (int i = 0; i < kDrainAtOnce && tail != head; ++i) tail = sorter.add(shared, tail, head);
     __atomic_store_n(&shared.tail, tail, __ATOMIC_RELEASE);
-    events_in_chunk_ += sorter.take_events();
+    take(sorter.take_events());
     if (chunk_.bytes() >= kFlushAtBytes) flush();
     if (!statistics_.stopped_by.empty()) return;
   }
@@ -340,7 +306,14 @@ void Recorder::flush(bool last) {
   append(chunk_.pack(chunks_), std::exchange(events_in_chunk_, 0), last);
 }
 
+void Recorder::take(int64_t events) {
+  events_in_chunk_ += events;
+  events_taken_.fetch_add(events, std::memory_order_relaxed);
+  moves_.fetch_add(1, std::memory_order_relaxed);
+}
+
 void Recorder::append(std::span<const std::byte> chunk, int64_t events, bool last) {
+  moves_.fetch_add(1, std::memory_order_relaxed);
   if (!statistics_.stopped_by.empty() && !last) {
     events_not_written_ += events;
     return;
@@ -350,22 +323,16 @@ void Recorder::append(std::span<const std::byte> chunk, int64_t events, bool las
   if (written.ok()) {
     ++chunks_;
     statistics_.events += events;
+    events_written_.fetch_add(events, std::memory_order_relaxed);
+    bytes_written_.store(static_cast<int64_t>(output_->bytes()), std::memory_order_relaxed);
     return;
   }
   events_not_written_ += events;
-  if (statistics_.stopped_by.empty()) statistics_.stopped_by = written.error().message();
+  end_early(written.error().message());
 }
 
 int64_t Recorder::lost_so_far() {
   return static_cast<int64_t>(rings_.not_recorded()) + source_losses_;
-}
-
-int64_t Recorder::count_not_recorded() {
-  auto lost = static_cast<uint64_t>(lost_so_far() - lost_before_file_ + events_not_written_);
-  if (!statistics_.stopped_by.empty()) {
-    for (ThreadRing* ring : rings_.in_use()) lost += count_records(ring->shared);
-  }
-  return static_cast<int64_t>(lost);
 }
 
 }  // namespace stepscope

@@ -3,7 +3,9 @@
 // file only while something is captured; otherwise chunks are kept in memory for a while.
 //
 // The threads that record never wait for it: what it cannot take in time, or may not write any
-// more, stays in the rings until they are full and is then counted instead of kept.
+// more, stays in the rings until they are full and is then counted instead of kept. stop() waits,
+// but not for a disk that hangs: nobody can take a thread out of write(), so the writer is then
+// left behind with everything that it uses. It owns the recorder together with whoever started it.
 #ifndef STEPSCOPE_COLLECTOR_RECORDER_H_
 #define STEPSCOPE_COLLECTOR_RECORDER_H_
 
@@ -11,6 +13,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -70,6 +73,9 @@ struct RecorderOptions {
   uint64_t ring_bytes = 4ull << 20;
   uint64_t source_bytes = 0;  // what the sources may take of max_host_bytes
   bool from_environment = false;
+  // How long stop() waits for a writer that does not get on, and in all.
+  std::chrono::milliseconds patience{5'000};
+  std::chrono::milliseconds most_patience{30'000};
   // Keeps seconds instead of writing them; `folder` is not used then.
   std::optional<WatchOptions> watch;
   // A reading of the clocks some time before the start; saves waiting for a second one.
@@ -88,6 +94,7 @@ struct RecordingStatistics {
   std::string stopped_by;             // the sentence, when a budget or the disk ended it early
   std::vector<std::string> problems;  // what the sources could not do, in sentences
   std::string captures_json;          // of a watch
+  bool left_behind = false;           // the disk hangs: it is better left alone
 
   std::string to_json() const;
 };
@@ -96,10 +103,9 @@ class Recorder {
  public:
   // What start() would take time for and can be done before: memory for the rings.
   static void prepare(const RecorderOptions& options, RingRegistry& rings);
-  static Result<std::unique_ptr<Recorder>> start(RecorderOptions options, NameTable& names,
+  static Result<std::shared_ptr<Recorder>> start(RecorderOptions options, NameTable& names,
                                                  RingRegistry& rings, WriterBell& bell,
                                                  std::vector<std::unique_ptr<Source>> sources);
-  ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
@@ -108,16 +114,19 @@ class Recorder {
   Watch* watch() { return watch_.get(); }
   // Something happened that only the program knows; false without a watch.
   bool trigger(TriggerCause cause);
-  // What the sources could not do, so far.
+  // What the sources could not do so far, and why nothing more is written if that is so.
   std::vector<std::string> problems();
   // A source that turns up while the recording runs. Started on this thread.
   Status add_source(std::unique_ptr<Source> source);
   const RecorderOptions& options() const { return options_; }
   // Waits until the writer has written what was recorded before the call; false when it takes
-  // longer than `most`.
+  // longer than `most`, or nothing is written any more.
   bool flush_within(std::chrono::nanoseconds most);
-  // The caller has cleared stepscope_recording before.
+  // The caller has cleared stepscope_recording before. Within the patience of the options: when the
+  // disk hangs the statistics say so, and the writer completes the file should the disk come back.
   RecordingStatistics stop();
+  // Whether the writer is done with the rings and the names: another recording may have them.
+  bool has_ended();
   // In a forked child, where the writer thread does not exist.
   void abandon() {
     if (output_) output_->abandon();
@@ -136,20 +145,37 @@ class Recorder {
   // Runs `work`. An exception of it (there is no memory) ends the recording, as a full disk does,
   // and not the program. False then.
   template <typename Work>
-  bool or_give_up(const Work& work);
+  bool or_give_up(const Work& work) {
+    try {
+      work();
+      return true;
+    } catch (const std::exception& failure) {
+      give_up(failure.what());
+      return false;
+    }
+  }
   void give_up(const char* why);
+  void end_early(std::string why);
   void drain();
   void drain_ring(ThreadRing& ring);
   void flush(bool last = false);
   void append(std::span<const std::byte> chunk, int64_t events, bool last = false);
-  void finish_file();
+  void take(int64_t events);
   uint64_t ask_for_flush();
   uint64_t flushes_asked();
   void answer_flushes(uint64_t asked);
   void add_clock(const ClockSample& sample);
   std::string beginning_json() const;
   int64_t lost_so_far();
+
+  // recorder_end.cc
+  void finish();
+  void finish_file();
   int64_t count_not_recorded();
+  int64_t count_in_rings();
+  std::vector<std::string> source_problems();
+  bool wait_for_writer();
+  RecordingStatistics leave_behind();
 
   // recorder_sources.cc
   void start_sources();
@@ -182,7 +208,7 @@ class Recorder {
   std::atomic<bool> stopping_ = false;
   std::thread writer_;
 
-  // The writer thread's own, and stop()'s after it has ended.
+  // The writer thread's own; stop() takes the statistics when it has ended.
   ChunkBuilder chunk_;
   LastingRows lasting_;
   std::unique_ptr<Watch> watch_;
@@ -190,7 +216,6 @@ class Recorder {
   uint64_t chunks_ = 0;
   int64_t events_in_chunk_ = 0;
   int64_t events_not_written_ = 0;
-  int64_t source_losses_ = 0;
   int64_t lost_before_file_ = 0;   // of lost_so_far()
   int64_t file_began_ns_ = 0;      // monotonic; what is in the file was recorded since
   int64_t chunk_began_ns_ = 0;     // the same of the chunk that is being made,
@@ -198,6 +223,16 @@ class Recorder {
   uint32_t names_written_ = 0;
   std::unordered_map<int64_t, KnownThread> threads_;
   RecordingStatistics statistics_;
+
+  // The writer's as well, for those who cannot wait for it.
+  std::atomic<uint64_t> moves_ = 0;  // goes up as long as it gets on
+  std::atomic<int64_t> events_taken_ = 0;
+  std::atomic<int64_t> events_written_ = 0;
+  std::atomic<int64_t> source_losses_ = 0;
+  std::atomic<int64_t> bytes_written_ = 0;
+  std::mutex end_mutex_;
+  std::condition_variable end_changed_;
+  bool has_ended_ = false;
 
   // Requests of flush_within(), counted; the writer says up to which it has come.
   std::mutex flush_mutex_;
@@ -208,6 +243,7 @@ class Recorder {
   std::mutex notes_mutex_;
   std::vector<std::pair<std::string, std::string>> notes_;
   std::vector<std::string> problems_;
+  std::string ended_early_;  // statistics_.stopped_by, for other threads
 };
 
 }  // namespace stepscope

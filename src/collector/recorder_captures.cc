@@ -107,6 +107,10 @@ void Recorder::begin_capture(const TriggerCause& cause, int64_t now_ns) {
   output_ = std::move(*file);
   lasting_.set_writes(true);
   statistics_ = {};
+  {
+    const std::lock_guard lock(notes_mutex_);
+    ended_early_.clear();
+  }
   chunks_ = 0;
   names_written_ = 0;
   events_not_written_ = 0;
@@ -127,7 +131,11 @@ void Recorder::end_capture() {
   finish_file();
   output_.reset();
   lasting_.set_writes(false);
-  watch_->capture_ends();
+  watch_->capture_ends(statistics_.stopped_by, statistics_.not_recorded);
+  {
+    const std::lock_guard lock(notes_mutex_);
+    ended_early_.clear();
+  }
   statistics_.stopped_by.clear();
   chunk_began_ns_ = monotonic_ns();
   chunk_lost_before_ = lost_so_far();
@@ -140,7 +148,7 @@ void Recorder::add_cause(const TriggerCause& cause) {
   chunk_.table(kRangesTable, thread)
       .add({STEPSCOPE_MARK, static_cast<int64_t>(now.ticks), 0,
             static_cast<int64_t>(names_.intern("trigger: " + cause.kind))});
-  ++events_in_chunk_;
+  take(1);
 }
 
 void Recorder::write_stacks(const TriggerCause& cause) {

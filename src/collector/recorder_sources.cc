@@ -65,8 +65,11 @@ void Recorder::stop_sources() {
 void Recorder::collect() {
   if (!statistics_.stopped_by.empty()) return throw_away();
   SourceOutput output{chunk_, names_, lasting_};
-  for (const auto& source : sources_) source->collect(output);
-  events_in_chunk_ += output.events;
+  for (const auto& source : sources_) {
+    source->collect(output);
+    moves_.fetch_add(1, std::memory_order_relaxed);
+  }
+  take(output.events);
   take_over(output);
   add_clock(sample_clocks());
 }
@@ -76,7 +79,10 @@ void Recorder::throw_away() {
   LastingRows lasting(nowhere);
   for (bool more = true; more; nowhere.discard()) {
     SourceOutput output{nowhere, names_, lasting};
-    for (const auto& source : sources_) source->collect(output);
+    for (const auto& source : sources_) {
+      source->collect(output);
+      moves_.fetch_add(1, std::memory_order_relaxed);
+    }
     output.not_recorded += output.events;
     take_over(output);
     more = output.events > 0 && std::any_of(sources_.begin(), sources_.end(),

@@ -1,12 +1,17 @@
 // What goes wrong around a recording: sources that throw or hang, limits, forks meanwhile.
 #include "collector/recorder.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <new>
@@ -207,6 +212,133 @@ TEST_F(RecorderWith, NothingWaitsForAStopThatHangs) {
   goes_on = true;
   stopping.join();
   EXPECT_TRUE(read_back(folder_.path("stepscope.raw")).ended);
+}
+
+// A disk that hangs: a pipe in the file's place, which takes 4 KiB and then nothing until it is
+// read.
+class HangingDisk {
+ public:
+  explicit HangingDisk(const std::string& folder) : path_(folder + "/stepscope.raw") {
+    const std::string beginning = path_ + ".begin";
+    EXPECT_EQ(::mkfifo(beginning.c_str(), 0600), 0);
+    reader_ = ::open(beginning.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    EXPECT_GE(::fcntl(reader_, F_SETPIPE_SZ, 4096), 4096);
+  }
+  ~HangingDisk() { ::close(reader_); }
+  HangingDisk(const HangingDisk&) = delete;
+  HangingDisk& operator=(const HangingDisk&) = delete;
+
+  // It answers again: what was written until the file was closed, in a file of its own.
+  ReadBack come_back() const {
+    std::string bytes;
+    char buffer[4096];
+    for (ssize_t got = 1; got != 0;) {
+      got = ::read(reader_, buffer, sizeof buffer);
+      if (got > 0) bytes.append(buffer, static_cast<size_t>(got));
+      if (got < 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    std::ofstream(path_ + ".read", std::ios::binary) << bytes;
+    return read_back(path_ + ".read");
+  }
+
+ private:
+  std::string path_;
+  int reader_ = -1;
+};
+
+constexpr int64_t kHangingEvents = 20'000;
+
+RecorderOptions impatient(const std::string& folder) {
+  RecorderOptions options;
+  options.folder = folder;
+  options.patience = std::chrono::milliseconds(200);
+  return options;
+}
+
+void record_noise() {
+  uint64_t noise = 1;
+  for (int64_t done = 0; done < kHangingEvents; ++done) {
+    noise = noise * 6364136223846793005u + 1442695040888963407u;
+    stepscope_queue_get(stepscope_ticks(), 0, noise, static_cast<int64_t>(noise));
+  }
+}
+
+TEST_F(RecorderWith, AStopDoesNotWaitForADiskThatHangs) {
+  const HangingDisk disk(folder_.path());
+  ASSERT_TRUE(Process::instance().start(impatient(folder_.path()), {}).ok());
+  record_noise();
+  const auto statistics = Process::instance().stop();
+  ASSERT_TRUE(statistics);
+  EXPECT_NE(statistics->stopped_by.find("the disk did not answer"), std::string::npos)
+      << statistics->stopped_by;
+  EXPECT_EQ(statistics->events + statistics->not_recorded, kHangingEvents);
+  EXPECT_GT(statistics->not_recorded, 0);
+  // Its rings are not for another one now.
+  const testing::TemporaryFolder next;
+  EXPECT_EQ(stepscope_start(next.path().c_str(), nullptr), -1);
+  EXPECT_NE(std::string(stepscope_last_error()).find("waits for its disk"), std::string::npos);
+  EXPECT_FALSE(Process::instance().stop());
+
+  const ReadBack run = disk.come_back();
+  EXPECT_TRUE(run.ended);
+  EXPECT_EQ(run.values.size(), static_cast<size_t>(kHangingEvents));
+  for (int i = 0; i < 1000 && stepscope_start(next.path().c_str(), nullptr) != 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  record_range();
+  stepscope_stop();
+  EXPECT_EQ(read_back(next.path("stepscope.raw")).ranges.size(), 1u);
+}
+
+TEST_F(RecorderWith, AProgramEndsThoughItsDiskHangs) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer ends children of a program with threads that start threads";
+#endif
+  const HangingDisk disk(folder_.path());
+  int said[2];
+  ASSERT_EQ(::pipe(said), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(said[1], STDERR_FILENO);
+    ::close(said[1]);
+    ::alarm(60);
+    if (!Process::instance().start(impatient(folder_.path()), {}).ok()) ::_exit(2);
+    record_noise();
+    std::exit(7);
+  }
+  ::close(said[1]);
+  std::string text;
+  char buffer[512];
+  for (ssize_t got = 0; (got = ::read(said[0], buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<size_t>(got));
+  ::close(said[0]);
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+  EXPECT_NE(text.find("stepscope: recording stopped"), std::string::npos) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+}
+
+// A forked child has nothing to do with what its parent left behind.
+TEST_F(RecorderWith, AForkedChildDoesNotWaitForItsParentsDisk) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer ends children of a program with threads that start threads";
+#endif
+  const HangingDisk disk(folder_.path());
+  ASSERT_TRUE(Process::instance().start(impatient(folder_.path()), {}).ok());
+  record_noise();
+  ASSERT_TRUE(Process::instance().stop());
+  const testing::TemporaryFolder childs;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (stepscope_start(childs.path().c_str(), nullptr) != 0) ::_exit(2);
+    record_range();
+    stepscope_stop();
+    ::_exit(read_back(childs.path("stepscope.raw")).ranges.size() == 1 ? 0 : 3);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(disk.come_back().ended);
 }
 
 }  // namespace

@@ -151,7 +151,11 @@ void Watch::capture_begins(const std::string& folder, const TriggerCause& cause,
   capture_began_at_step_ = completed_steps_;
   const std::lock_guard lock(mutex_);
   if (captures_.size() >= kMostCaptures) captures_.erase(captures_.begin());
-  captures_.push_back({folder, cause.kind, cause.what});
+  Capture capture;
+  capture.folder = folder;
+  capture.kind = cause.kind;
+  capture.what = cause.what;
+  captures_.push_back(std::move(capture));
 }
 
 bool Watch::capture_is_complete(int64_t now_ns) const {
@@ -159,10 +163,14 @@ bool Watch::capture_is_complete(int64_t now_ns) const {
                         now_ns - capture_began_ns_ >= options_.capture_ns);
 }
 
-void Watch::capture_ends() {
+void Watch::capture_ends(const std::string& stopped_by, int64_t not_recorded) {
   capturing_ = false;
   const std::lock_guard lock(mutex_);
-  if (!captures_.empty()) captures_.back().complete = true;
+  if (captures_.empty()) return;
+  Capture& capture = captures_.back();
+  capture.complete = stopped_by.empty();
+  capture.stopped_by = stopped_by;
+  capture.not_recorded = not_recorded;
 }
 
 std::string Watch::captures_json() const {
@@ -175,6 +183,8 @@ std::string Watch::captures_json() const {
                 .add("kind", std::string_view(capture.kind))
                 .add("what", std::string_view(capture.what))
                 .add("complete", int64_t{capture.complete})
+                .add("stopped_by", std::string_view(capture.stopped_by))
+                .add("not_recorded", capture.not_recorded)
                 .text();
   }
   return json + "]";

@@ -71,7 +71,8 @@ class Watch {
 
   // Something happened that only the program knows.
   void trigger(TriggerCause cause);
-  // What was captured so far, the last hundred: [{"folder", "kind", "what", "complete"}, ...].
+  // What was captured so far, the last hundred: [{"folder", "kind", "what", "complete",
+  // "stopped_by", "not_recorded"}, ...]. One that a limit or the disk ended is never complete.
   std::string captures_json() const;
 
   // Steps that came with the records, in any order; they are gone afterwards.
@@ -90,7 +91,8 @@ class Watch {
   void capture_begins(const std::string& folder, const TriggerCause& cause, int64_t now_ns);
   bool is_capturing() const { return capturing_; }
   bool capture_is_complete(int64_t now_ns) const;
-  void capture_ends();
+  // `stopped_by` is empty when it ended as it should.
+  void capture_ends(const std::string& stopped_by, int64_t not_recorded);
 
  private:
   struct OpenStep {
@@ -102,6 +104,8 @@ class Watch {
     std::string kind;
     std::string what;
     bool complete = false;
+    std::string stopped_by;
+    int64_t not_recorded = 0;
   };
   void complete_step(int64_t end_ns);
 

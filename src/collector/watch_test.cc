@@ -1,7 +1,9 @@
 // Watching through record.h: what happens leaves a run with the seconds before, and nothing else
 // does.
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -67,6 +69,8 @@ TEST_F(Watching, WithoutATriggerNothingIsWritten) {
   const std::string end = stepscope_stop();
   EXPECT_FALSE(fs::exists(output()));
   EXPECT_TRUE(contains(end, "\"captures\":[]")) << end;
+  EXPECT_FALSE(contains(end, "\"writer_cpu_seconds\":0,")) << end;
+  EXPECT_FALSE(contains(end, "\"writer_cpu_seconds\":0.0,")) << end;
 }
 
 TEST_F(Watching, ASlowStepIsCapturedWithWhatCameBeforeAndBehindIt) {
@@ -243,6 +247,30 @@ TEST_F(Watching, AFolderThatCannotBeMadeDoesNoHarm) {
   sleep_ms(200);
   step();
   EXPECT_TRUE(contains(stepscope_stop(), "\"captures\":[]"));
+}
+
+TEST_F(Watching, ACaptureWhoseDiskFailsIsNotComplete) {
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit little{64 << 10, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &little), 0);
+  auto chosen = watch_rules();
+  watch(chosen);
+  step();
+  stepscope_trigger("asked", "for more than the disk takes");
+  ASSERT_TRUE(becomes_true([] { return captures() == 1; }));
+  uint64_t noise = 1;
+  for (int i = 0; i < 50'000; ++i) {
+    noise = noise * 6364136223846793005u + 1442695040888963407u;
+    stepscope_queue_get(stepscope_ticks(), 0, noise, static_cast<int64_t>(noise));
+  }
+  EXPECT_TRUE(becomes_true([] { return contains(stepscope_captures(), "File too large"); }));
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, old_handler);
+  const std::string said = stepscope_stop();
+  EXPECT_TRUE(contains(said, "\"complete\":0")) << said;
+  EXPECT_FALSE(contains(said, "\"not_recorded\":0}]")) << said;
 }
 
 TEST_F(Watching, StacksAreAskedForAtAStall) {

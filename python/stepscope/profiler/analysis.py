@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import os
 import subprocess
 import sys
+import time
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,6 +26,11 @@ from stepscope.profiler._log import logger
 
 _PROGRAM = "from stepscope._analyse import main; main()"
 _NICENESS = 10
+# A window may come every second, and an analysis take minutes.
+_MOST_IN_BACKGROUND = 2
+#: The end of a program waits so long for what is being analysed. Then it goes on without the
+#: program: the disk may hang, and a run may be large.
+MOST_SECONDS_AT_EXIT = 60.0
 
 
 @dataclass(frozen=True)
@@ -62,15 +70,57 @@ def _consecutive(value: object) -> tuple[int, ...]:
 
 
 class Analyses:
-    """Analysis processes, started one after the other."""
+    """Analysis processes, ``most`` at a time; the others wait for one of these to be reported."""
 
-    def __init__(self, niceness: int = 0) -> None:
+    def __init__(self, niceness: int = 0, most: int = 1) -> None:
         self._niceness = niceness
+        self._most = most
+        self._waiting: deque[tuple[Path, Choices]] = deque()
         self._running: list[tuple[Path, subprocess.Popen[str]]] = []
         self._others: list[tuple[Path, subprocess.Popen[str]]] = []
 
     def start(self, directory: Path, choices: Choices) -> None:
+        """As soon as there is a place, which is looked for here and at the end."""
+        self._waiting.append((directory, choices))
         self._report([job for job in self._running if job[1].poll() is not None])
+        self._start_waiting()
+
+    def run(
+        self,
+        directories: Iterable[Path],
+        choices: Choices,
+        at_once: int = 1,
+        most_seconds: float | None = None,
+    ) -> None:
+        """Analyses directories, several at a time, and waits for all of them."""
+        self._most = at_once
+        for directory in directories:
+            self.start(directory, choices)
+        self.finish(most_seconds)
+
+    def forget(self) -> None:
+        """In a forked child: whoever started them waits for them. They are kept, as letting go of
+        them would look after them."""
+        self._others += self._running
+        self._running = []
+        self._waiting.clear()
+
+    def finish(self, most_seconds: float | None = None) -> None:
+        """Waits for all of them; what is not done in time goes on by itself."""
+        until = math.inf if most_seconds is None else time.monotonic() + most_seconds
+        while self._running or self._waiting:
+            if self._waiting and time.monotonic() > until:
+                directory, _ = self._waiting.popleft()
+                logger.warning("%s is not analysed here; stepscope.open() does it", directory)
+                continue
+            self._start_waiting()
+            self._report(self._running[:1], until)
+
+    def _start_waiting(self) -> None:
+        while self._waiting and len(self._running) < self._most:
+            self._launch(*self._waiting.popleft())
+
+    def _launch(self, directory: Path, choices: Choices) -> None:
         if importlib.util.find_spec("stepscope._native") is None:
             logger.info("%s is recorded; this installation cannot analyse it", directory)
             return
@@ -90,33 +140,29 @@ class Analyses:
         )  # fmt: skip
         self._running.append((directory, process))
 
-    def run(self, directories: Iterable[Path], choices: Choices, at_once: int = 1) -> None:
-        """Analyses directories, several at a time, and waits for all of them."""
-        for directory in directories:
-            if len(self._running) >= at_once:
-                self._report(self._running[:1])
-            self.start(directory, choices)
-        self.finish()
-
-    def forget(self) -> None:
-        """In a forked child: whoever started them waits for them. They are kept, as letting go of
-        them would look after them."""
-        self._others += self._running
-        self._running = []
-
-    def finish(self) -> None:
-        self._report(list(self._running))
-
-    def _report(self, jobs: Iterable[tuple[Path, subprocess.Popen[str]]]) -> None:
+    def _report(
+        self, jobs: Iterable[tuple[Path, subprocess.Popen[str]]], until: float = math.inf
+    ) -> None:
         for job in jobs:
             self._running.remove(job)
             directory, process = job
-            incomplete, message = process.communicate()
+            try:
+                left = None if until == math.inf else max(until - time.monotonic(), 0.0)
+                incomplete, message = process.communicate(timeout=left)
+            except subprocess.TimeoutExpired:
+                self._others.append(job)
+                logger.warning(
+                    "%s is still being analysed, by process %d, which goes on by itself: it is not "
+                    "waited for any longer",
+                    directory,
+                    process.pid,
+                )
+                continue
             for line in incomplete.splitlines():
                 logger.warning("%s: %s", directory, line)
             if process.returncode:
                 logger.error(
-                    "%s could not be analysed; its raw data are complete, and stepscope.open() "
+                    "%s could not be analysed; its raw data are kept, and stepscope.open() "
                     "tries again. %s",
                     directory,
                     message.strip() or f"The process ended with {process.returncode}.",
@@ -125,6 +171,6 @@ class Analyses:
                 logger.info("%s is ready: stepscope.open(%r)", directory, str(directory))
 
 
-#: Those that training does not wait for. They may outlive their profiler, not the program.
-background = Analyses(_NICENESS)
+#: Those that training does not wait for. They may outlive their profiler.
+background = Analyses(_NICENESS, _MOST_IN_BACKGROUND)
 os.register_at_fork(after_in_child=background.forget)

@@ -60,7 +60,7 @@ def lost(statistics: Mapping[str, Any]) -> str:
     if statistics.get("not_recorded"):
         parts.append(f"{statistics['not_recorded']:,} events were not recorded")
     if statistics.get("stopped_by"):
-        parts.append(f"it ended early, at its limit {statistics['stopped_by']}")
+        parts.append(f"it ended early: {statistics['stopped_by']}")
     return " and ".join(parts)
 
 

@@ -76,7 +76,7 @@ def call_trace_ready(handler: Callable[..., object], profiler: Session) -> None:
         else:
             handler()
     except Exception:
-        logger.exception("Call to on_trace_ready failed; the run itself is complete")
+        logger.exception("Call to on_trace_ready failed; the run itself is kept")
 
 
 def _takes_argument(handler: Callable[..., object]) -> bool:

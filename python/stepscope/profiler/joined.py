@@ -41,24 +41,31 @@ class JoinedWindow(Window):
             left_out = json.dumps({"source": "npu", "why": why})
             self._recording.add_metadata("source_left_out", left_out)
         self._start_frameworks()
-        self._stopped = False
+        self._is_written = True
 
     def stop(self, step_times: Mapping[str, Any]) -> None:
-        if self._stopped:
+        if self._is_over:
             return
-        self._stopped = True
+        self._is_over = True
         self._step_times = dict(step_times)
         _record.end_step()
         self._frameworks.stop()
         self._note_end()
         self._recording.stop()
-        logger.info("the window is complete, %s goes on%s", self.path, cost.steps(step_times))
+        logger.info("the window has ended, %s goes on%s", self.path, cost.steps(step_times))
+
+    @property
+    def missing(self) -> str:
+        if self._is_written:
+            return ""
+        return "not all of the window is written: the disk is slow or full, or at its limit"
 
     def finalise(self) -> None:
-        super().finalise()
         # A handler may want to look at it at once.
-        if not _record.flush():
-            logger.warning("%s does not hold the last window yet: the disk is slow", self.path)
+        self._is_written = _record.flush()
+        super().finalise()
+        if self.missing:
+            logger.warning("%s is not complete: %s", self.path, self.missing)
 
     def discard(self) -> None:
         """Nothing was in it, and nothing has to go."""

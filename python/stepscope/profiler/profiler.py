@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from stepscope.profiler._log import advise, explained, guarded, logger
-from stepscope.profiler.analysis import Analyses, Choices, choose
+from stepscope.profiler.analysis import MOST_SECONDS_AT_EXIT, Analyses, Choices, choose
 from stepscope.profiler.devices import default_parameters, present
 from stepscope.profiler.metadata import MAX_META_SIZE
 from stepscope.profiler.op_statistics import checked_names, op_statistics
@@ -131,7 +131,7 @@ class Profiler(Session):
 
     def stop_at_exit(self) -> None:
         super().stop_at_exit()
-        self.analyse_windows()
+        self.analyse_windows(most_seconds=MOST_SECONDS_AT_EXIT)
 
     def _end(self) -> None:
         """Stops before an analysis."""

@@ -43,6 +43,8 @@ class Recorder:
         self.last_path: Path | None = None
         #: when it began; 0 where the run holds nothing before
         self.last_began_ns = 0
+        #: what it lacks, in words
+        self.last_missing = ""
         self.delivering = False
         #: the window holds nothing, and is to be removed
         self.is_idle = False
@@ -155,8 +157,10 @@ class Recorder:
             self._last = self.window
             self.last_path = self.window.path
             self.last_began_ns = self.window.began_ns
+            self.last_missing = self.window.missing
             self.has_recorded = True
-            if not self._outer:  # that one is complete when the program ends
+            # The outer one is complete when the program ends.
+            if not self._outer and not self.window.hangs:
                 self.recorded.append(self.window.path)
 
     def deliver(self, profiler: Session) -> None:
@@ -174,13 +178,15 @@ class Recorder:
             prepared.unprepare()
             _record().unprepare()
 
-    def analyse(self, choices: Choices, in_background: bool) -> None:
+    def analyse(
+        self, choices: Choices, in_background: bool, most_seconds: float | None = None
+    ) -> None:
         if self.has_joined:
             text = f"{self._outer} is still being recorded: it is analysed when it is opened"
             self._once.log(logging.INFO, text)
         directories, self.recorded = self.recorded, []
         if not in_background:
-            Analyses().run(directories, choices)
+            Analyses().run(directories, choices, most_seconds=most_seconds)
             return
         for directory in directories:
             background.start(directory, choices)

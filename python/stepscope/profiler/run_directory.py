@@ -74,7 +74,8 @@ class JoinedDirectory:
         """Writes JSON, whole or not at all: a reader may come at any time."""
         unfinished = self.path / f".{name}.{os.getpid()}"
         handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _FILE_MODE)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        # Half a surrogate, of a file's name for one, becomes what JSON has for it: \udc80.
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             json.dump(content, file, ensure_ascii=False, indent=indent, allow_nan=False)
         unfinished.replace(self.path / name)
 

@@ -113,9 +113,15 @@ class Session:
         """The parameters after checking, as ``profiler_info_<rank>.json`` has them."""
         return self._parameters.effective()
 
-    def analyse_windows(self, choices: Choices | None = None, in_background: bool = False) -> None:
-        """Analyses the windows that are complete and have not been analysed yet."""
-        self._recorder.analyse(choices or Choices(), in_background)
+    def analyse_windows(
+        self,
+        choices: Choices | None = None,
+        in_background: bool = False,
+        most_seconds: float | None = None,
+    ) -> None:
+        """Analyses the windows that are complete and have not been analysed yet. What is not done
+        in time goes on by itself."""
+        self._recorder.analyse(choices or Choices(), in_background, most_seconds)
 
     def __enter__(self: _S) -> _S:
         if not self._started:
@@ -252,4 +258,5 @@ def _end_of_program() -> None:
         if session._started:
             with guarded("stop at the end of the program"):
                 session.stop_at_exit()
-    analysis.background.finish()
+    with guarded("waiting for analyses"):
+        analysis.background.finish(analysis.MOST_SECONDS_AT_EXIT)

@@ -8,10 +8,11 @@ import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 from stepscope import _record
 from stepscope.profiler import cost, devices
+from stepscope.profiler._bounded import PATIENCE, within
 from stepscope.profiler._log import logger
 from stepscope.profiler.frameworks import Frameworks
 from stepscope.profiler.metadata import Metadata
@@ -82,6 +83,7 @@ class Window:
         self._place = find_place()
         self._statistics: dict[str, Any] = {}
         self._step_times: dict[str, Any] = {}
+        self._is_over = False
         found = devices.present()
         sources = devices.sources(parameters, found, self._place.device)
         self._frameworks = Frameworks(parameters)
@@ -109,25 +111,44 @@ class Window:
         self._frameworks.stop()
         self._note_end()
         self._statistics = json.loads(self._recording.stop())
+        self._is_over = True
         self._let_watch_go_on()
         self.problems = self._statistics.get("problems", [])
         logger.info("recorded %s", cost.measured(self._statistics, self._step_times))
-        missing = cost.lost(self._statistics)
-        if missing:
-            logger.warning("%s is not complete: %s", self.path, missing)
+        if self.missing:
+            logger.warning("%s is not complete: %s", self.path, self.missing)
+
+    @property
+    def missing(self) -> str:
+        """What the recording lacks, in words; empty if nothing."""
+        if self._is_over and not self._statistics:
+            return "how the recording ended is not known"
+        return cost.lost(self._statistics)
+
+    @property
+    def hangs(self) -> bool:
+        """Whether its disk does not answer: it is better left alone."""
+        return bool(self._statistics.get("left_behind"))
 
     def finalise(self) -> None:
-        self._write()
+        self._use_disk(self._write)
+
+    def _use_disk(self, work: Callable[[], None]) -> None:
+        if self.hangs:
+            return
+        if not within(PATIENCE, work):
+            self._statistics = {**self._statistics, "left_behind": 1}
+            logger.error("%s is not waited for any longer: the disk does not answer", self.path)
 
     def add_step_times(self, step_times: Mapping[str, Any]) -> None:
         """For the run's files: steps without recording may come behind the window."""
-        if step_times != self._step_times and self.path.is_dir():
+        if step_times != self._step_times:
             self._step_times = dict(step_times)
-            self._write()
+            self._use_disk(self._write_again)
 
     def discard(self) -> None:
         logger.info("%s is removed: the loop ended as it was opened", self.path)
-        self._directory.remove()
+        self._use_disk(self._directory.remove)
 
     def add_metadata(self, key: str) -> None:
         """Hands a pair that was added during the window to the recording."""
@@ -178,6 +199,10 @@ class Window:
             pairs["not_honoured"] = self.not_honoured
         return pairs
 
+    def _write_again(self) -> None:
+        if self.path.is_dir():  # a handler may have moved it
+            self._write()
+
     def _write(self) -> None:
         place, mindspore = self._place, sys.modules.get("mindspore")
         info = {
@@ -192,6 +217,8 @@ class Window:
                 "budget": self._parameters.budget,
                 "estimated": self._estimate,
                 "recorded": self._statistics,
+                "complete": self._is_over and not self.missing,
+                "missing": self.missing,
                 "step_times": self._step_times,
             },
         }

@@ -74,6 +74,10 @@ class _View:
     def shows(self, iterator: Any) -> bool:
         return self._iterator() is iterator
 
+    @property
+    def is_over(self) -> bool:
+        return self._iterator() is None
+
     def ready(self, iterator: Any) -> int:
         """Batches that the loop can have without waiting. Of workers that take turns, the next one
         in order may be missing all the same."""
@@ -92,7 +96,10 @@ class LoaderQueues:
 
     def __init__(self) -> None:
         self._once = Once()
+        #: of iterators that live, by id(); loops make a new one in every epoch
         self._views: dict[int, _View] = {}
+        #: as many as there were loaders at a time, as their names are given again
+        self._stages: set[int] = set()
         self._active = False
         self._original: Callable[[Any], Any] | None = None
         self._ours: Callable[[Any], Any] | None = None
@@ -129,15 +136,17 @@ class LoaderQueues:
         # What somebody else has put above ours meanwhile stays; ours then only passes calls on.
         if self._ours and _BaseDataLoaderIter.__next__ is self._ours:
             _BaseDataLoaderIter.__next__ = self._original
-        for view in self._views.values():
-            for stage in view.stages:
-                _record.end_stage(stage)
+        for stage in self._stages:
+            _record.end_stage(stage)
+        self._stages.clear()
         self._views.clear()
 
     def _look(self, iterator: Any) -> tuple[_View | None, int]:
         view = self._views.get(id(iterator))
         with guarded("a look at a DataLoader", self._once):
             if not view or not view.shows(iterator):
+                self._views = {key: view for key, view in self._views.items() if not view.is_over}
                 view = self._views[id(iterator)] = _View(iterator, _loaders.number_of(iterator))
+                self._stages |= view.stages
             return view, view.ready(iterator)
         return view, _NOT_KNOWN

@@ -24,6 +24,7 @@ from stepscope.triggers.stacks import PythonStacks
 from stepscope.triggers.steps import WatchedFrameworks
 
 _RULES = {item.name for item in fields(Rules)}
+_MOST_CAPTURES = 100
 _NOT_IN_A_WATCH = ("schedule", "on_trace_ready", "start_profile", "output_path")
 
 
@@ -33,8 +34,12 @@ class Capture(NamedTuple):
     path: Path
     kind: str
     what: str
-    #: False while it is being recorded
+    #: False while it is being recorded, and where something ended it early
     complete: bool
+    #: what ended it early, a limit or the disk; empty otherwise
+    stopped_by: str = ""
+    #: events that are missing
+    not_recorded: int = 0
 
 
 def watch(
@@ -129,7 +134,8 @@ class Watch:
         if self._stacks:
             self._stacks.stop()
         self._failures = self._frameworks = self._stacks = None
-        self._captured += _read(json.dumps(statistics.get("captures", [])))
+        captured = self._captured + _read(json.dumps(statistics.get("captures", [])))
+        self._captured = captured[-_MOST_CAPTURES:]  # a program may interrupt it every few steps
         return True
 
     def resume(self) -> None:
@@ -208,7 +214,14 @@ class Watch:
 
 def _read(captures: str) -> list[Capture]:
     return [
-        Capture(Path(item["folder"]), item["kind"], item["what"], bool(item["complete"]))
+        Capture(
+            Path(item["folder"]),
+            item["kind"],
+            item["what"],
+            bool(item["complete"]),
+            item.get("stopped_by", ""),
+            item.get("not_recorded", 0),
+        )
         for item in json.loads(captures)
     ]
 

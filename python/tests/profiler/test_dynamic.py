@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -19,7 +20,7 @@ import pytest
 import stepscope
 from stepscope import _record
 from stepscope.profiler import AicoreMetrics, DynamicProfilerMonitor, ExportType, ProfilerLevel
-from stepscope.profiler.dynamic import config, watch
+from stepscope.profiler.dynamic import config, log, watch
 
 NATIVE = hasattr(_record, "__file__") and _record.__file__.endswith(".so")
 
@@ -84,6 +85,7 @@ class Training:
         return SimpleNamespace(original_args=lambda: arguments)
 
     def log(self) -> list[str]:
+        self.monitor._log.write()  # the helper's, which may be about to
         path = self.folder / "log" / "rank_0.log"
         return path.read_text().splitlines() if path.exists() else []
 
@@ -118,6 +120,76 @@ def test_an_empty_folder_gets_the_documented_file(training: Callable[..., Traini
     assert json.loads(text) == SEED
     assert list(json.loads(text)) == list(SEED)
     assert '\n    "start_step": -1,' in text
+
+
+def test_the_training_does_not_wait_for_the_log(
+    training: Callable[..., Training], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = threading.Event()
+    append = log.RankLog._append
+
+    def hang(self: log.RankLog, rank: int, line: str) -> None:
+        answers.wait(20)
+        append(self, rank, line)
+
+    one = training()
+    one.file.write_text(json.dumps({"start_step": 3, "stop_step": 4}))
+    until(lambda: one.monitor._version > 1)
+    monkeypatch.setattr(log.RankLog, "_append", hang)
+    began = time.monotonic()
+    one.callbacks(6)
+    assert one.windows() == {"rank0_start3_stop4": [3, 4]}
+    assert time.monotonic() - began < 15
+    path = one.folder / "log" / "rank_0.log"
+    assert not path.exists() or "are recorded in" not in path.read_text()
+    answers.set()
+    until(lambda: path.exists() and "are recorded in" in path.read_text())
+
+
+DISK_FAILS = """
+import json, pathlib, random, resource, sys, time
+from stepscope import record_function
+from stepscope.profiler import DynamicProfilerMonitor, ProfilerActivity, profile
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+
+
+def work():
+    for _ in range(20_000):
+        with record_function(str(random.random())):
+            pass
+
+
+with profile(activities=[ProfilerActivity.CPU]):
+    work()
+pathlib.Path("cfg").mkdir()
+pathlib.Path("cfg/profiler_config.json").write_text('{"start_step": 1, "stop_step": 2}')
+monitor = DynamicProfilerMonitor("cfg", "out")
+monitor.start()
+for _ in range(3):
+    work()
+    monitor.step()
+monitor.close()
+"""
+
+
+@pytest.mark.skipif(not NATIVE, reason="needs the native recorder")
+def test_a_window_whose_disk_fails_is_not_complete(tmp_path: pathlib.Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", DISK_FAILS], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    infos = list(tmp_path.rglob("profiler_info_0.json"))
+    assert len(infos) == 2
+    for path in infos:
+        about = json.loads(path.read_text())["stepscope"]
+        assert not about["complete"]
+        assert "events were not recorded" in about["missing"]
+        assert "File too large" in about["missing"]
+        assert about["recorded"]["not_recorded"] > 0
+    assert ran.stderr.count("is not complete") == 2
+    told = json.loads((tmp_path / "cfg" / ".stepscope" / "rank_0.json").read_text())
+    assert "File too large" in told["error"]
+    assert "File too large" in (tmp_path / "cfg" / "log" / "rank_0.log").read_text()
 
 
 def test_a_file_that_is_there_is_taken(tmp_path: pathlib.Path) -> None:

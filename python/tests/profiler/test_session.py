@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import gc
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any, Callable
 
+import fake_record
 import pytest
 from stepscope import _record
 from stepscope.profiler import (
@@ -25,7 +29,10 @@ from stepscope.profiler import (
     schedule,
     tensor_board_trace_handler,
     tensorboard_trace_handler,
+    window,
 )
+from stepscope.profiler.metadata import MAX_META_SIZE, Metadata
+from stepscope.profiler.run_directory import RunDirectory
 
 CPU = [ProfilerActivity.CPU]
 Runs = Callable[..., list[Path]]
@@ -274,6 +281,142 @@ def test_forked_child_has_not_started(runs: Runs) -> None:
         assert os.waitpid(child, 0)[1] == 0
         assert _record.is_recording()
     assert len(runs()) == 1
+
+
+def test_the_end_does_not_wait_for_an_analysis_that_hangs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: Said
+) -> None:
+    release, done = tmp_path / "release", tmp_path / "done"
+    program = (
+        "import pathlib, time\n"
+        "from stepscope._analyse import _say\n"
+        f"while not pathlib.Path({str(release)!r}).exists(): time.sleep(0.01)\n"
+        "_say('whoever started me has gone')\n"
+        f"pathlib.Path({str(done)!r}).touch()"
+    )
+    monkeypatch.setattr(analysis, "_PROGRAM", program)
+    monkeypatch.setattr(analysis.importlib.util, "find_spec", lambda name: name)
+    analyses = analysis.Analyses()
+    analyses.start(tmp_path, analysis.Choices())
+    ((_, process),) = analyses._running
+    analyses.finish(0.1)
+    (line,) = said()
+    assert f"by process {process.pid}" in line
+    assert process.stdout and process.stderr
+    process.stdout.close()  # as the end of the program does
+    process.stderr.close()
+    analyses.finish()  # once is enough
+    release.touch()
+    assert process.wait(20) == 0
+    assert done.exists()
+    # Of several that are analysed one after the other those behind it are left out.
+    release.unlink()
+    analyses.run([tmp_path, tmp_path / "next"], analysis.Choices(), most_seconds=0.1)
+    release.touch()
+    first, second = said()
+    assert "is still being analysed" in first
+    assert "is not analysed here" in second
+    analyses._others[-1][1].communicate()
+
+
+def test_few_analyses_run_at_a_time(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: Said
+) -> None:
+    program = "import pathlib, sys; pathlib.Path(sys.argv[1]).touch(); sys.stdin.read()"
+    monkeypatch.setattr(analysis, "_PROGRAM", program)
+    monkeypatch.setattr(analysis.importlib.util, "find_spec", lambda name: name)
+    analyses = analysis.Analyses(most=2)
+    for number in range(20):
+        analyses.start(tmp_path / f"run{number}", analysis.Choices())
+        assert len(analyses._running) <= 2
+    analyses.finish()
+    assert len(list(tmp_path.glob("run*"))) == 20
+    assert said() == []
+
+
+def test_metadata_that_is_not_unicode(runs: Runs, said: Said) -> None:
+    with Profiler(activities=CPU) as profiler:
+        profiler.add_metadata("path", "data/\udc80.bin")
+        profiler.add_metadata("\udc80", "key")
+    (run,) = runs()
+    assert json.loads((run / "profiler_metadata.json").read_text()) == {"path": "data/\udc80.bin"}
+    assert [line.split(":")[0] for line in said()] == ["WARNING metadata '\\udc80' is not kept"]
+    with Profiler(activities=CPU) as profiler:  # given before the start
+        profiler.stop()
+        profiler.add_metadata("path", "\udc80")
+        profiler.start()
+    assert len(runs()) == 3
+
+
+def test_metadata_may_be_given_again_and_again() -> None:
+    metadata = Metadata()
+    for _ in range(3):
+        assert metadata.add("loss", "x" * (MAX_META_SIZE - 100))
+
+
+class HangingDirectory(RunDirectory):
+    """A pipe in the raw file's place, which takes little until it is read."""
+
+    def __init__(self, parent: Path, worker: str | None = None) -> None:
+        super().__init__(parent, worker)
+        path = self.path / "FRAMEWORK" / "stepscope.raw.begin"
+        os.mkfifo(path)
+        self.reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        fcntl.fcntl(self.reader, 1031, 4096)  # F_SETPIPE_SZ
+        made.append(self)
+
+
+made: list[HangingDirectory] = []
+
+
+@pytest.mark.skipif(_record.Recording is fake_record.Recording, reason="needs the native recorder")
+def test_stop_does_not_wait_for_a_disk_that_hangs(
+    monkeypatch: pytest.MonkeyPatch, said: Said
+) -> None:
+    monkeypatch.setattr(window, "RunDirectory", HangingDirectory)
+    profiler = Profiler(activities=CPU)
+    for number in range(20_000):
+        with _record.record_function(str(hash((number, "noise")))):
+            pass
+    profiler.stop()
+    profiler.analyse()
+    (line,) = [line for line in said() if "did not answer" in line]
+    assert "events were not recorded" in line
+    about = json.loads((made[0].path / "profiler_info_0.json").read_text())["stepscope"]
+    assert not about["complete"]  # as it was left at the start
+    # It comes back: the next one can record.
+    for _ in range(2000):
+        with contextlib.suppress(BlockingIOError):
+            if not os.read(made[0].reader, 1 << 16):
+                break
+            continue
+        time.sleep(0.005)
+    os.close(made[0].reader)
+    monkeypatch.setattr(window, "RunDirectory", RunDirectory)
+    for _ in range(1000):
+        with Profiler(activities=CPU) as profiler:
+            if profiler._recorder.window:
+                break
+        time.sleep(0.01)
+    assert not [line for line in said() if "not complete" in line]
+
+
+def test_files_that_cannot_be_written_are_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, said: Said
+) -> None:
+    answers = threading.Event()
+    write = RunDirectory.write
+    monkeypatch.setattr(window, "PATIENCE", 0.1)
+    with Profiler(activities=CPU) as profiler:
+
+        def hang(self: RunDirectory, *content: Any, **options: Any) -> None:
+            answers.wait(20)
+            write(self, *content, **options)
+
+        monkeypatch.setattr(RunDirectory, "write", hang)
+    profiler.analyse()
+    answers.set()
+    assert ["does not answer" in line for line in said()] == [True, False]
 
 
 def test_a_forked_child_does_not_wait_for_its_parents_analyses(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import stepscope
 import torch
 from stepscope import _record
 from stepscope.torch import profile, schedule
-from stepscope.torch._loader import Loaders, _View
+from stepscope.torch._loader import LoaderQueues, Loaders, _View
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 from torch.utils.data._utils import worker as torch_worker
 from torch.utils.data.dataloader import _BaseDataLoaderIter
@@ -298,3 +298,22 @@ def test_a_pinning_thread_is_a_stage(monkeypatch: pytest.MonkeyPatch) -> None:
         ("DataLoader_5", "DataLoader of Numbers", 2, 4, 0), (1, 7), (1, 8),
         ("DataLoader_5 pin_memory", "pin_memory", 1, 4, 1), (4, 9), (1, 3),
     ]  # fmt: skip
+
+
+def test_iterators_of_earlier_epochs_are_not_kept(tmp_path: pathlib.Path) -> None:
+    queues = LoaderQueues()
+    with profile(output_path=str(tmp_path)):
+        queues.start()
+        try:
+            loader = DataLoader(Numbers(4, 0), 2)
+            epochs = [iter(loader) for _ in range(50)]  # at a time, as addresses are used again
+            for epoch in epochs:
+                next(epoch)
+            assert len(queues._views) == 50
+            epochs.clear()
+            del epoch
+            next(iter(loader))
+            assert len(queues._views) == 1
+            assert len(queues._stages) == 1
+        finally:
+            queues.stop()

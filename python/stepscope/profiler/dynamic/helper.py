@@ -12,6 +12,7 @@ import weakref
 from pathlib import Path
 from typing import Protocol
 
+from stepscope.profiler._bounded import PATIENCE
 from stepscope.profiler._log import Once, guarded, logger
 from stepscope.profiler.dynamic.watch import Watch
 
@@ -22,11 +23,15 @@ class Watching(Protocol):
     def look_around(self) -> float:
         """Does what is to be done now; returns in how many seconds to come again."""
 
+    def tell_the_end(self) -> None:
+        """Does what is to be done last."""
+
 
 class Helper:
     def __init__(self, monitor: Watching, folder: Path) -> None:
         self._monitor = weakref.ref(monitor)
         self._closing = False
+        self._ends_well = False
         self._once = Once()
         self.watch = Watch(folder)
         self._thread = threading.Thread(target=self._run, name="stepscope-dynamic", daemon=True)
@@ -36,11 +41,13 @@ class Helper:
         self.watch.wake()
 
     def close(self) -> None:
-        """Ends the thread; waits for it a moment, unless it is the one that calls."""
+        """Ends the thread; waits for it, unless it is the one that calls, but not for ever: its
+        folder may be on a disk that hangs."""
+        self._ends_well = True
         self._closing = True
         self.watch.wake()
         if threading.current_thread() is not self._thread:
-            self._thread.join(1.0)
+            self._thread.join(PATIENCE)
 
     def forget(self) -> None:
         """In a forked child, where the thread is not: lets go of what it had."""
@@ -57,7 +64,12 @@ class Helper:
                 with guarded("dynamic profiling", self._once):
                     seconds = monitor.look_around()
                 del monitor
-                self.watch.wait(seconds)
+                if not self._closing:
+                    self.watch.wait(seconds)
+            monitor = self._monitor()
+            if monitor and self._ends_well:
+                with guarded("dynamic profiling", self._once):
+                    monitor.tell_the_end()
         except Exception as error:  # at the end of an interpreter anything may be gone
             with contextlib.suppress(Exception):
                 logger.error("dynamic profiling has ended: %s", error)

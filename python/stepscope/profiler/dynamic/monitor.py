@@ -181,9 +181,8 @@ class DynamicProfilerMonitor:
             helper, self._helper = self._helper, None
             if helper:
                 self._telling.state = "ended"
-                helper.close()
+                helper.close()  # which tells it
                 self._listening.close()
-                self._telling.write(self._step)
             if self._registration:
                 self._registration.remove()
 
@@ -246,7 +245,7 @@ class DynamicProfilerMonitor:
         alone = (
             joins_late
             and (self._telling.place.world_size or 1) == 1
-            and not self._telling.file.others()
+            and not self._telling.has_others
         )
         if alone and first <= config.stop:
             self._say(
@@ -296,8 +295,10 @@ class DynamicProfilerMonitor:
         path = window.path
         window.stop()
         self._telling.path = path
-        self._tell_state("finished", config)
-        self._say(logging.INFO, f"{_steps(config)} are recorded in {path}")
+        text = f"{_steps(config)} are recorded in {path}"
+        why = f"{text}, not all of them: {window.missing}" if window.missing else ""
+        self._tell_state("finished", config, why)
+        self._say(logging.WARNING if why else logging.INFO, why or text)
 
     def _end_early(self, when: str) -> None:
         window = self._window
@@ -311,13 +312,11 @@ class DynamicProfilerMonitor:
         self._finish(window)
 
     def _miss(self, config: Config, why: str) -> None:
-        self._telling.error = why
-        self._tell_state("missed", config)
+        self._tell_state("missed", config, why)
         self._say(logging.WARNING, why)
 
-    def _tell_state(self, state: str, config: Config | None) -> None:
-        if state != "missed":
-            self._telling.error = ""
+    def _tell_state(self, state: str, config: Config | None, error: str = "") -> None:
+        self._telling.error = error
         if state not in ("recording", "finished"):
             self._telling.path = ""
         self._telling.about = config
@@ -327,6 +326,8 @@ class DynamicProfilerMonitor:
 
     def _say(self, level: int, text: str) -> None:
         self._log.say(self._telling.place.rank, level, text)
+        if self._helper:
+            self._helper.wake()
 
     # The helper thread, and before there is one.
 
@@ -348,7 +349,9 @@ class DynamicProfilerMonitor:
                 f"{other}: while it goes on, windows that {self._file.path.name} asks for are not "
                 "recorded",
             )
-        if not self._is_off:
+        if self._is_off:
+            self._log.write()
+        else:
             logger.info("dynamic profiling: %s chooses the steps", self._file.path)
 
     def look_around(self) -> float:
@@ -360,7 +363,12 @@ class DynamicProfilerMonitor:
         news = self._listening.look()
         if news:
             self._say(logging.INFO, news)
+        self._log.write()
         return self._file.again or min(self._poll_interval, self._telling.interval)
+
+    def tell_the_end(self) -> None:
+        self._log.write()
+        self._telling.write(self._step)
 
     def _take(self) -> None:
         found = self._file.look()
@@ -382,6 +390,7 @@ class DynamicProfilerMonitor:
         helper, self._helper = self._helper, None
         if helper:
             helper.forget()
+        self._log.forget()
         self._listening.forget()
         self._listening = Listening(self._file.path)
         self._pid = os.getpid()

@@ -37,6 +37,8 @@ class Telling:
         #: seconds that a change may stay unseen
         self.poll_interval = 0.0
         self.is_due = True
+        #: whether other ranks watch the folder, as far as the helper has seen
+        self.has_others = False
         self.file = StatusFile(folder)
         self._began = self._last = self._measured = time.monotonic()
         self._step = 0
@@ -84,3 +86,5 @@ class Telling:
             "poll_interval_s": self.poll_interval,
         }
         self.file.write(self.place.rank, content)
+        if (self.place.world_size or 1) == 1:  # nobody else wants to know
+            self.has_others = self.file.others()

@@ -65,6 +65,11 @@ class DynamicWindow(Session):
         return str(found) if found else ""
 
     @property
+    def missing(self) -> str:
+        """What the recording lacks, in words; empty if nothing."""
+        return self._recorder.last_missing
+
+    @property
     def marks_steps(self) -> bool:
         return True
 

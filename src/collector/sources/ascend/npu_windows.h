@@ -6,6 +6,8 @@
 #ifndef STEPSCOPE_COLLECTOR_SOURCES_ASCEND_NPU_WINDOWS_H_
 #define STEPSCOPE_COLLECTOR_SOURCES_ASCEND_NPU_WINDOWS_H_
 
+#include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -17,8 +19,16 @@ namespace stepscope::ascend {
 
 class NpuWindows {
  public:
-  // Takes as long as CANN does, within the limits of the options; so does end().
-  Status begin(AscendOptions options);
+  // A recording begins, or ends: no window outlasts it, also where a thread is just beginning one.
+  // close() ends the one that runs, and waits for one that another thread is ending.
+  void open();
+  void close();
+  // Tells recordings apart, for begin().
+  uint64_t recording();
+
+  // Of the recording that recording() was asked in; an error when that has ended meanwhile. Takes
+  // as long as CANN does, within the limits of the options; so does end().
+  Status begin(AscendOptions options, uint64_t recording);
   void end();
   // On the writer thread.
   void collect(SourceOutput& output);
@@ -28,6 +38,10 @@ class NpuWindows {
 
  private:
   std::mutex mutex_;
+  std::condition_variable ended_one_;
+  uint64_t recording_ = 0;
+  bool is_open_ = false;
+  int ending_ = 0;  // threads in end()
   std::unique_ptr<AscendSource> running_;
   std::vector<std::unique_ptr<AscendSource>> ended_;  // until they have said what there is to say
 };
@@ -38,9 +52,12 @@ class NpuWindowsSource final : public Source {
   explicit NpuWindowsSource(NpuWindows& windows) : windows_(windows) {}
 
   std::string_view name() const override { return "npu windows"; }
-  Status start() override { return {}; }
+  Status start() override {
+    windows_.open();
+    return {};
+  }
   void collect(SourceOutput& output) override { windows_.collect(output); }
-  void stop() override { windows_.end(); }
+  void stop() override { windows_.close(); }
 
  private:
   NpuWindows& windows_;

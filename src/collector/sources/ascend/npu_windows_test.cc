@@ -2,10 +2,13 @@
 #include "collector/sources/ascend/npu_windows.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -46,6 +49,17 @@ class NpuWindowsTest : public ::testing::Test {
     for (std::string line; std::getline(file, line);) found += line.starts_with(name) ? 1 : 0;
     return found;
   }
+  static int64_t count_notes(const std::string& raw, const std::string& name) {
+    auto reader = ChunkReader::open(raw + "/stepscope.raw");
+    if (!reader) return -1;
+    RawChunk chunk;
+    int64_t found = 0;
+    while (true) {
+      auto more = reader->next(chunk);
+      if (!more || !*more) return found;
+      for (const RawNote& note : chunk.notes) found += note.name == name ? 1 : 0;
+    }
+  }
   int64_t prof_folders() const {
     const auto run = std::filesystem::path(raw_).parent_path();
     return std::count_if(
@@ -83,6 +97,60 @@ TEST_F(NpuWindowsTest, TheEndOfTheRecordingEndsAWindow) {
   EXPECT_EQ(calls("aclprofFinalize"), 1);
   start();  // and the next recording can have it
   EXPECT_EQ(stepscope_begin_npu(&options_), 0) << stepscope_last_error();
+}
+
+// CANN is still starting when the recording ends.
+TEST_F(NpuWindowsTest, AWindowThatBeginsBesideTheEndIsNotLeftRunning) {
+  start();
+  ::setenv("FAKE_ASCENDCL_WAIT", "aclprofInit=300", 1);
+  int begun = 1;
+  std::thread beginning([&] { begun = stepscope_begin_npu(&options_); });
+  while (calls("aclInit") == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  stepscope_stop();
+  beginning.join();
+  ::unsetenv("FAKE_ASCENDCL_WAIT");
+  EXPECT_EQ(calls("aclprofStart"), calls("aclprofStop"));
+  EXPECT_EQ(calls("aclprofInit"), calls("aclprofFinalize"));
+  // The next recording can have it, and nothing of the last one is in it.
+  start();
+  EXPECT_EQ(stepscope_begin_npu(&options_), 0) << stepscope_last_error();
+  stepscope_end_npu();
+  const std::string raw = raw_;
+  stepscope_stop();
+  EXPECT_EQ(count_notes(raw, "npu"), 1);
+}
+
+// The program ends its window, which takes a while, and another thread the recording.
+TEST_F(NpuWindowsTest, AWindowThatEndsBesideTheEndIsInItsRecording) {
+  start();
+  ASSERT_EQ(stepscope_begin_npu(&options_), 0) << stepscope_last_error();
+  ::setenv("FAKE_ASCENDCL_WAIT", "aclprofStop=300", 1);
+  std::thread ending([] { stepscope_end_npu(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  stepscope_stop();
+  ending.join();
+  ::unsetenv("FAKE_ASCENDCL_WAIT");
+  EXPECT_EQ(count_notes(raw_, "npu"), 1);
+}
+
+// For ThreadSanitizer: all of it at once.
+TEST_F(NpuWindowsTest, ThreadsMayBeginAndEndWhileRecordingsComeAndGo) {
+  std::atomic<bool> done = false;
+  std::thread windows([&] {
+    while (!done) {
+      if (stepscope_begin_npu(&options_) == 0) stepscope_end_npu();
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    start();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    stepscope_stop();
+  }
+  done = true;
+  windows.join();
+  EXPECT_EQ(calls("aclprofStart"), calls("aclprofStop"));
+  EXPECT_EQ(calls("aclprofInit"), calls("aclprofFinalize"));
 }
 
 TEST_F(NpuWindowsTest, ItNeedsARecordingFromOutside) {

@@ -202,7 +202,11 @@ void ActivityDecoder::add_call(const ApiRecord& record, Tables& tables) {
 // NVTX ranges: their two ends come as two records with one id.
 void ActivityDecoder::add_marker(const MarkerRecord& record, Tables& tables) {
   if ((record.flags & kMarkerStart) != 0) {
-    if (open_markers_.size() > kMostOpenMarkers) open_markers_.clear();
+    // A program that never ends its ranges must not fill the memory; those to come may end.
+    if (open_markers_.size() >= kMostOpenMarkers) {
+      counts_.forgotten_ranges += static_cast<int64_t>(open_markers_.size());
+      open_markers_.clear();
+    }
     OpenMarker& open = open_markers_[record.id];
     open.start = record.timestamp;
     open.thread = record.object_kind == kThreadObject ? record.thread : 0;
@@ -217,7 +221,7 @@ void ActivityDecoder::add_marker(const MarkerRecord& record, Tables& tables) {
   uint32_t name = 0;
   if ((record.flags & kMarkerEnd) != 0) {
     const auto open = open_markers_.find(record.id);
-    if (open == open_markers_.end()) return;  // began before the recording
+    if (open == open_markers_.end()) return;  // began before the recording, or is forgotten
     kind = open->second.collective ? STEPSCOPE_COLLECTIVE : STEPSCOPE_USER;
     duration = start - clock_.ticks(open->second.start);
     start -= duration;

@@ -43,9 +43,10 @@ struct DecoderCounts {
   int64_t copies = 0;
   int64_t calls = 0;
   int64_t other = 0;
-  int64_t unwanted_calls = 0;  // that CUPTI could not leave out itself
-  int64_t without_time = 0;    // device work that CUPTI had no memory left to time
-  int64_t unknown = 0;         // kinds that nobody asked for
+  int64_t unwanted_calls = 0;    // that CUPTI could not leave out itself
+  int64_t without_time = 0;      // device work that CUPTI had no memory left to time
+  int64_t unknown = 0;           // kinds that nobody asked for
+  int64_t forgotten_ranges = 0;  // of NVTX: too many were open
 };
 
 class ActivityDecoder {

@@ -260,7 +260,13 @@ void CuptiSource::write_summary(SourceOutput& output) {
   if (library_->get_dropped(nullptr, 0, &dropped) != kSuccess) dropped = 0;
   const DecoderCounts& counts = decoder_->counts();
   const ActivityBuffers& buffers = callbacks().buffers;
-  output.not_recorded += static_cast<int64_t>(dropped) + counts.without_time;
+  output.not_recorded +=
+      static_cast<int64_t>(dropped) + counts.without_time + counts.forgotten_ranges;
+  if (counts.forgotten_ranges > 0) {
+    output.report(name(), std::to_string(counts.forgotten_ranges) +
+                              " NVTX ranges are not in the recording: too many were open at a "
+                              "time, which is mostly because they are never ended");
+  }
   JsonObject json;
   json.add("tier", std::string_view(tier_name(options_.tier)));
   json.add("library", std::string_view(library_->path));
@@ -276,6 +282,7 @@ void CuptiSource::write_summary(SourceOutput& output) {
   json.add("unknown", counts.unknown);
   json.add("dropped", static_cast<int64_t>(dropped));
   json.add("without_time", counts.without_time);
+  json.add("forgotten_ranges", counts.forgotten_ranges);
   json.add("buffers", static_cast<int64_t>(buffers.count()));
   json.add("buffers_refused", static_cast<int64_t>(buffers.refused()));
   output.lasting.add_note("gpu", json.text());

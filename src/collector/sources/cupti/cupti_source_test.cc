@@ -297,6 +297,25 @@ TEST_F(CuptiSourceTest, WhatWasChangedIsUndoneWhenCuptiIsTaken) {
   EXPECT_EQ(FAKE(fake_cupti_attribute)(kAttributeBufferPerThread), 0);
 }
 
+TEST_F(CuptiSourceTest, NvtxRangesThatNeverEndAreCounted) {
+  constexpr int64_t kMost = 1 << 16;
+  start(2);
+  const uint32_t first = FAKE(fake_cupti_nvtx_push)("first", nullptr);
+  for (int64_t i = 1; i < kMost + 1; ++i) FAKE(fake_cupti_nvtx_push)("never ended", nullptr);
+  const uint32_t last = FAKE(fake_cupti_nvtx_push)("last", nullptr);
+  FAKE(fake_cupti_nvtx_pop)(first);
+  FAKE(fake_cupti_nvtx_pop)(last);
+  const Recorded recorded = stop();
+  EXPECT_EQ(recorded.tables.at("ranges").size(), 1u) << "the last one";
+  const int64_t forgotten = std::stoll(recorded.gpu("forgotten_ranges"));
+  EXPECT_EQ(forgotten, kMost);
+  const int64_t dropped = std::stoll(recorded.gpu("dropped"));
+  EXPECT_NE(statistics_.find("\"not_recorded\":" + std::to_string(forgotten + dropped) + ","),
+            std::string::npos)
+      << statistics_;
+  EXPECT_NE(statistics_.find("65536 NVTX ranges"), std::string::npos) << statistics_;
+}
+
 TEST_F(CuptiSourceTest, NvtxRangesAreHostRangesAndNcclsAreCollectives) {
   start(1);
   const uint32_t forward = FAKE(fake_cupti_nvtx_push)("forward", nullptr);

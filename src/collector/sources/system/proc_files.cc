@@ -162,18 +162,24 @@ std::optional<int64_t> ProcFiles::resident_bytes(int64_t pid) const {
   return words.number() * ::sysconf(_SC_PAGESIZE);
 }
 
-std::vector<TaskTotals> ProcFiles::threads(int64_t pid, size_t most) const {
-  std::vector<TaskTotals> threads;
+std::vector<std::string> ProcFiles::thread_folders(int64_t pid, size_t most) const {
+  std::vector<std::string> folders;
   const std::string folder = std::to_string(pid) + "/task";
   DIR* const listing = ::opendir((root_ + "/" + folder).c_str());
-  if (listing == nullptr) return threads;
+  if (listing == nullptr) return folders;
   while (const dirent* entry = ::readdir(listing)) {
-    if (threads.size() >= most) break;
-    if (entry->d_name[0] == '.') continue;
-    if (auto task = parse_task(read(folder + "/" + entry->d_name + "/stat")))
-      threads.push_back(std::move(*task));
+    if (folders.size() >= most) break;
+    if (entry->d_name[0] != '.') folders.push_back(folder + "/" + entry->d_name);
   }
   ::closedir(listing);
+  return folders;
+}
+
+std::vector<TaskTotals> ProcFiles::threads(int64_t pid, size_t most) const {
+  std::vector<TaskTotals> threads;
+  for (const std::string& folder : thread_folders(pid, most)) {
+    if (auto task = parse_task(read(folder + "/stat"))) threads.push_back(std::move(*task));
+  }
   return threads;
 }
 
@@ -183,10 +189,9 @@ std::vector<int64_t> ProcFiles::descendants(int64_t pid, size_t most) const {
   while (!parents.empty() && found.size() < most) {
     const int64_t parent = parents.back();
     parents.pop_back();
-    const std::string process = std::to_string(parent);
     // Children belong to the thread that started them.
-    for (const TaskTotals& thread : threads(parent, most)) {
-      const std::string text = read(process + "/task/" + std::to_string(thread.id) + "/children");
+    for (const std::string& thread : thread_folders(parent, most)) {
+      const std::string text = read(thread + "/children");
       Words words(text);
       for (int64_t child = words.number(); child > 0 && found.size() < most;
            child = words.number()) {

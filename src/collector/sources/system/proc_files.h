@@ -60,6 +60,8 @@ class ProcFiles {
  private:
   // The text of a file; empty when it cannot be read. Files of /proc have no size to ask for.
   std::string read(const std::string& name) const;
+  // Of a process, without the root.
+  std::vector<std::string> thread_folders(int64_t pid, size_t most) const;
 
   std::string root_;
 };
