@@ -1,5 +1,7 @@
 #include "server/run_catalog.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -17,6 +19,10 @@ namespace stepscope {
 namespace {
 
 namespace fs = std::filesystem;
+
+// What was computed of a run (3 MB of one with 300 steps, more of larger ones) stays while it is
+// open. Only those looked at last are; another is opened again, and computed, when it is asked for.
+constexpr size_t kMostOpen = 12;
 
 bool is_below(const fs::path& path, const fs::path& base) {
   const auto [rest, _] = std::mismatch(base.begin(), base.end(), path.begin(), path.end());
@@ -83,7 +89,8 @@ struct RunCatalog::Run {
   uint64_t stamp = 0;
   int64_t turn = 0;  // higher ones are imported first
   std::string store_path;
-  std::shared_ptr<OpenRun> open;
+  std::shared_ptr<OpenRun> open;  // while it is among those looked at last
+  int64_t looked_at = 0;          // higher ones later
 };
 
 RunCatalog::RunCatalog(CatalogOptions options) : options_(std::move(options)) {}
@@ -258,7 +265,6 @@ bool RunCatalog::import_next(std::unique_lock<std::mutex>& lock) {
     entry.suspects = facts.suspects;
     entry.store_bytes = facts.store_bytes;
     next->store_path = imported->store_path;
-    next->open = std::move(open);
   }
   return true;
 }
@@ -277,18 +283,48 @@ std::vector<RunEntry> RunCatalog::entries() const {
 }
 
 Result<std::shared_ptr<OpenRun>> RunCatalog::open(const std::string& id) {
-  const std::scoped_lock lock(mutex_);
+  std::shared_ptr<OpenRun> closed;  // goes after the lock
+  std::unique_lock lock(mutex_);
   const auto found = runs_.find(id);
   if (found == runs_.end())
     return Error{ErrorCode::kNotFound, "no such run", id, "",
                  "it may have been removed; see the list of runs"};
-  const Run& run = *found->second;
+  Run& run = *found->second;
   if (run.entry.state == RunState::kFailed)
     return Error{ErrorCode::kBadInput, "cannot open the run", run.entry.name, run.entry.reason, ""};
   if (run.entry.state != RunState::kReady)
     return Error{ErrorCode::kCancelled, "not ready yet", run.entry.name, "it is being imported",
                  "ask again in a moment"};
-  return run.open;
+  if (!run.open) {
+    auto opened = OpenRun::open(run.store_path);
+    if (!opened) {  // somebody removed the store: it is made again
+      run.entry.state = RunState::kFound;
+      wake_.notify_all();
+      return std::move(opened.error());
+    }
+    run.open = std::move(*opened);
+  }
+  run.looked_at = ++looks_;
+  closed = close_oldest();
+  const std::shared_ptr<OpenRun> open = run.open;
+  lock.unlock();
+  if (closed.use_count() == 1) {
+    closed.reset();
+    malloc_trim(0);  // much of it lies between what stays
+  }
+  return open;
+}
+
+// The run that nobody looked at for longest, when more than kMostOpen are open.
+std::shared_ptr<OpenRun> RunCatalog::close_oldest() {
+  Run* oldest = nullptr;
+  size_t open = 0;
+  for (const auto& [id, run] : runs_) {
+    if (!run->open) continue;
+    ++open;
+    if (oldest == nullptr || run->looked_at < oldest->looked_at) oldest = run.get();
+  }
+  return open > kMostOpen ? std::exchange(oldest->open, nullptr) : nullptr;
 }
 
 Result<std::string> RunCatalog::path_of(const std::string& id) const {

@@ -67,7 +67,8 @@ class RunCatalog {
   void stop();
 
   std::vector<RunEntry> entries() const;
-  // Ready runs only; others are an error that says how far they are. The first call opens the run.
+  // Ready runs only; others are an error that says how far they are. The first call opens the run,
+  // which may close the one that nobody looked at for longest.
   Result<std::shared_ptr<OpenRun>> open(const std::string& id);
   Result<std::string> path_of(const std::string& id) const;
   // Looks now: a file was put into the folder. The id of its run, which is imported next.
@@ -81,7 +82,7 @@ class RunCatalog {
   void work();
   Status look();
   bool import_next(std::unique_lock<std::mutex>& lock);
-  void add_run(const std::string& path, uint64_t stamp);
+  std::shared_ptr<OpenRun> close_oldest();
 
   CatalogOptions options_;
   std::mutex looking_;  // one at a time: what an older look did not see would be removed
@@ -91,6 +92,7 @@ class RunCatalog {
   std::map<std::string, std::shared_ptr<Run>> runs_;  // by id
   std::thread worker_;
   std::shared_ptr<Progress> importing_;
+  int64_t looks_ = 0;
 };
 
 }  // namespace stepscope
