@@ -22,6 +22,7 @@ function startFirst(): Plugin {
 export default defineConfig({
   base: './',
   plugins: [vue(), startFirst()],
+  define: { __VUE_OPTIONS_API__: false },
   build: {
     target: 'es2022',
     cssCodeSplit: false, // 28 kB in all: a request less for each page

@@ -1,18 +1,17 @@
 #include "server/run_catalog.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <set>
 #include <utility>
 
+#include <malloc.h>
+
 #include "analyses/common/rank_rows.h"
 #include "base/hash.h"
 #include "importers/discover.h"
 #include "importers/import_run.h"
-#include "server/find_runs.h"
 #include "server/http_reply.h"
 
 namespace stepscope {
@@ -58,6 +57,11 @@ int64_t modified_ns(const std::string& path) {
   if (problem) return 0;
   const auto system = std::chrono::file_clock::to_sys(time);
   return std::chrono::duration_cast<std::chrono::nanoseconds>(system.time_since_epoch()).count();
+}
+
+std::vector<FoundRun> as_list(std::optional<FoundRun> run) {
+  if (!run) return {};
+  return {std::move(*run)};
 }
 
 std::string id_of(const std::string& name) {
@@ -148,49 +152,66 @@ Status RunCatalog::look() {
   } else {
     entries.push_back(base.string());
   }
-  std::sort(entries.begin(), entries.end());
 
   std::set<std::string> seen;
-  for (const std::string& path : entries) {
-    const auto stamp = stamp_paths({path});
-    if (!stamp) continue;
-    {
-      // Nothing under it changed: what was found there is still right.
-      const std::scoped_lock lock(mutex_);
-      bool known = false;
-      for (const auto& [id, run] : runs_) {
-        if (run->stamp != *stamp) continue;
-        if (run->entry.path == path || run->entry.path.starts_with(path + "/")) {
-          seen.insert(id);
-          known = true;
-        }
-      }
-      if (known) continue;
+  std::map<std::vector<std::string>, Looked> looked;
+  // Where nothing changed, what was found there is still right.
+  const auto look_at = [&](const std::vector<std::string>& paths, uint64_t stamp,
+                           const auto& find) -> bool {
+    Looked& now = looked[paths];
+    const auto before = looked_.find(paths);
+    if (before != looked_.end() && before->second.stamp == stamp) {
+      now = std::move(before->second);
+    } else {
+      now.stamp = stamp;
+      for (const FoundRun& run : find()) now.ids.push_back(keep(run, base.string()));
     }
-    const std::vector<FoundRun> found = find_runs(path);
-    const std::scoped_lock lock(mutex_);
-    for (const FoundRun& one : found) {
-      std::string below = one.path == base ? base.filename().string()
-                                           : fs::path(one.path).lexically_relative(base).string();
-      if (!one.window.empty()) below = (fs::path(below).parent_path() / one.window).string();
-      const std::string id = id_of(below);
-      seen.insert(id);
-      auto& run = runs_[id];
-      auto fresh = std::make_shared<Run>();
-      fresh->entry.id = id;
-      fresh->entry.name = below;
-      fresh->entry.path = one.path;
-      fresh->entry.more_paths = one.more_paths;
-      fresh->entry.input_bytes = one.bytes;
-      fresh->entry.modified_ns = modified_ns(one.path);
-      fresh->stamp = *stamp;
-      fresh->turn = run ? run->turn : 0;
-      run = std::move(fresh);
+    seen.insert(now.ids.begin(), now.ids.end());
+    return !now.ids.empty();
+  };
+  for (const std::vector<std::string>& group : siblings(std::move(entries))) {
+    std::vector<std::pair<std::string, uint64_t>> stamps;
+    uint64_t all = group.size();
+    for (const std::string& path : group) {
+      const auto stamp = stamp_paths({path});
+      if (!stamp) continue;
+      stamps.emplace_back(path, *stamp);
+      all = mix64(all, *stamp);
     }
+    if (group.size() > 1 && look_at(group, all, [&] { return as_list(find_ranks(group)); }))
+      continue;
+    for (const auto& [path, stamp] : stamps)
+      look_at({path}, stamp, [&, &path = path] { return find_runs(path); });
   }
+  looked_ = std::move(looked);
   const std::scoped_lock lock(mutex_);
   std::erase_if(runs_, [&](const auto& item) { return !seen.contains(item.first); });
   return {};
+}
+
+// Puts a run into the list unless it is there as it is now. Its id.
+std::string RunCatalog::keep(const FoundRun& found, const std::string& base) {
+  std::string below = found.path == base ? fs::path(base).filename().string()
+                                         : fs::path(found.path).lexically_relative(base).string();
+  if (!found.name.empty()) below = (fs::path(below).parent_path() / found.name).string();
+  const std::string id = id_of(below);
+  std::vector<std::string> paths = found.more_paths;
+  paths.insert(paths.begin(), found.path);
+  const auto stamp = stamp_paths(paths);
+  const std::scoped_lock lock(mutex_);
+  auto& run = runs_[id];
+  if (run && stamp && run->stamp == *stamp && run->entry.path == found.path) return id;
+  auto fresh = std::make_shared<Run>();
+  fresh->entry.id = id;
+  fresh->entry.name = below;
+  fresh->entry.path = found.path;
+  fresh->entry.more_paths = found.more_paths;
+  fresh->entry.input_bytes = found.bytes;
+  fresh->entry.modified_ns = modified_ns(found.path);
+  fresh->stamp = stamp ? *stamp : 0;
+  fresh->turn = run ? run->turn : 0;
+  run = std::move(fresh);
+  return id;
 }
 
 // Imports one run without holding the lock; false when none is waiting.
@@ -340,8 +361,11 @@ Result<std::string> RunCatalog::add(const std::string& path) {
   {
     const std::scoped_lock lock(mutex_);
     for (const auto& [one, run] : runs_) {
-      std::error_code ignored;
-      if (fs::equivalent(run->entry.path, path, ignored)) id = one;
+      const auto is_it = [&](const std::string& own) {
+        std::error_code ignored;
+        return fs::equivalent(own, path, ignored);
+      };
+      if (is_it(run->entry.path) || std::ranges::any_of(run->entry.more_paths, is_it)) id = one;
     }
   }
   if (id.empty())

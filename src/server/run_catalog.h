@@ -1,7 +1,8 @@
 // The runs under a folder: found, imported in the background, watched.
 //
 // A run is an entry of the folder that an importer recognises; a folder with the ranks of a job is
-// one run, a folder with several jobs is gone into. A thread looks every few seconds: new runs
+// one run, a folder with several jobs is gone into, and ranks of one job that lie beside each other
+// in the folder are one run (find_runs.h). A thread looks every few seconds: new runs
 // appear, changed ones are imported again, removed ones disappear. A run that cannot be read stays
 // in the list with its reason.
 //
@@ -21,6 +22,7 @@
 
 #include "base/progress.h"
 #include "base/result.h"
+#include "server/find_runs.h"
 #include "server/open_run.h"
 
 namespace stepscope {
@@ -32,7 +34,7 @@ struct RunEntry {
   std::string id;    // stable: made from the path below the folder
   std::string name;  // the path below the folder
   std::string path;
-  std::vector<std::string> more_paths;  // of other ranks of the same window
+  std::vector<std::string> more_paths;  // of other ranks
   RunState state = RunState::kFound;
   std::string reason;  // of kFailed
   uint64_t done_bytes = 0;
@@ -78,14 +80,20 @@ class RunCatalog {
 
  private:
   struct Run;
+  struct Looked {
+    uint64_t stamp = 0;
+    std::vector<std::string> ids;  // of what was found
+  };
 
   void work();
   Status look();
+  std::string keep(const FoundRun& found, const std::string& base);
   bool import_next(std::unique_lock<std::mutex>& lock);
   std::shared_ptr<OpenRun> close_oldest();
 
   CatalogOptions options_;
   std::mutex looking_;  // one at a time: what an older look did not see would be removed
+  std::map<std::vector<std::string>, Looked> looked_;  // by paths; guarded by looking_
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;

@@ -47,7 +47,8 @@ TEST_F(RunCatalogTest, OnlyRunsLookedAtLastStayOpen) {
   }
   EXPECT_FALSE(open.front().expired());
   EXPECT_FALSE(open.back().expired());
-  const auto still = std::count_if(open.begin(), open.end(), [](const auto& one) { return !one.expired(); });
+  const auto still =
+      std::count_if(open.begin(), open.end(), [](const auto& one) { return !one.expired(); });
   EXPECT_EQ(still, 12);
   EXPECT_TRUE(open[1].expired());
   const auto again = catalog_->open(runs[1].id);
