@@ -21,8 +21,7 @@ function startFirst(): Plugin {
 // Relative links, so that the pages work below any path.
 export default defineConfig({
   base: './',
-  plugins: [vue(), startFirst()],
-  define: { __VUE_OPTIONS_API__: false },
+  plugins: [vue({ features: { optionsAPI: false } }), startFirst()],
   build: {
     target: 'es2022',
     cssCodeSplit: false, // 28 kB in all: a request less for each page

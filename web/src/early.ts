@@ -21,13 +21,13 @@ function ask(path: string): Promise<unknown> {
   return answer
 }
 
-// What the page of this address (its part behind #) will ask for. An address with a chosen rank or step is left to the page.
+// What the page of this address (its part behind #) will ask for. Where something is chosen, its tables are left to the page.
 export function askEarly(address: string): void {
   void ask('runs')
-  const [, run, page] = /^#\/run\/([0-9a-f]{16})\/([a-z]+)$/.exec(address) ?? []
+  const [, run, page, choice] = /^#\/run\/([0-9a-f]{16})\/([a-z]+)(\?.+)?$/.exec(address) ?? []
   if (!run || !page) return
   const info = ask(`runs/${run}`) as Promise<{ ranks: { rank: number }[] } | undefined>
-  const tables = [...(tablesOf[page] ?? []), ...tablesOfAll]
+  const tables = choice ? [] : [...(tablesOf[page] ?? []), ...tablesOfAll]
   const askTables = (list: string[], rank: string) => list.forEach((table) => void ask(`runs/${run}/analyses/${table.replace('{rank}', rank)}`))
   askTables(tables.filter((table) => !table.includes('{rank}')), '')
   void info.then((known) => known && askTables(tables.filter((table) => table.includes('{rank}')), String(known.ranks[0]?.rank ?? 0)))
