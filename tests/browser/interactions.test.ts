@@ -184,7 +184,7 @@ describe('tables', () => {
     await main.getByRole('searchbox', { name: en.table.search, exact: true }).fill('LayerNorm')
     expect(await lines.first().innerText()).toMatch(/\/.*LayerNorm/)
     await lines.first().click()
-    expect(await session.page.getByRole('dialog').innerText()).toMatch(/LayerNorm/)
+    expect(await session.page.locator('.drawer').innerText()).toMatch(/LayerNorm/)
     await session.page.keyboard.press('Escape')
   })
 
