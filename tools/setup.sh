@@ -111,6 +111,12 @@ build() {
   cmake --build "$folder" -j "$(nproc)" ${1:+--target "$@"}
 }
 
+# A number that changes when a file of the Python package does.
+package_sources() {
+  git ls-files -co --exclude-standard -z -- pyproject.toml CMakeLists.txt cmake include src python |
+    sort -z | xargs -0 sha256sum 2>/dev/null | sha256sum
+}
+
 # The Python package into .venv, built from this tree; again only when a file of it changed.
 install_python_package() {
   local stamp="$stepscope_root/.venv/.package" now
@@ -119,8 +125,7 @@ install_python_package() {
     say "no Python package yet"
     return 0
   fi
-  now="$(git ls-files -co --exclude-standard -z -- pyproject.toml CMakeLists.txt cmake include src \
-    python | sort -z | xargs -0 sha256sum 2>/dev/null | sha256sum)"
+  now="$(package_sources)"
   if [[ "$(cat "$stamp" 2>/dev/null)" == "$now" ]]; then return 0; fi
   say "installing the Python package into .venv"
   # Without isolation: its build tools are in .venv already, and the build folder stays usable.
@@ -153,13 +158,30 @@ make_framework() {
   printf '%s\n' "$wanted" >"$stamp"
 }
 
-# add_package NAME WHEEL [BASE]: our package, newly built, into the environment. With a BASE it is in that one.
+# The Python package of this tree as build/wheel/*.whl; again only when a file of it changed.
+build_wheel() {
+  local folder="$stepscope_root/build/wheel" now
+  cd "$stepscope_root" || return
+  now="$(package_sources)"
+  if [[ "$(cat "$folder/.sources" 2>/dev/null)" == "$now" ]]; then return 0; fi
+  say "building the Python package"
+  rm -rf "$folder"
+  CMAKE_BUILD_PARALLEL_LEVEL="$(nproc)" "$venv_python" -m pip wheel -q --no-build-isolation \
+    --disable-pip-version-check --no-deps -w "$folder" . || return
+  printf '%s\n' "$now" >"$folder/.sources"
+}
+
+# add_package NAME [BASE]: what build_wheel made, into the environment, unless it is there. With a BASE it is in that one.
 add_package() {
-  local name=$1 wheel=$2 base=${3:-}
+  local name=$1 base=${2:-} wheel sum
   if [[ -n "$base" ]]; then
     packages_of "$base" >"$(packages_of "$name")/$base.pth"
     return
   fi
+  wheel="$(echo "$stepscope_root"/build/wheel/*.whl)"
+  sum="$(sha256sum <"$wheel")"
+  # pip notes there what it installed.
+  if grep -qs "${sum%% *}" "$(packages_of "$name")"/stepscope-*.dist-info/direct_url.json; then return 0; fi
   "$(framework_folder "$name")/bin/python" -m pip install -q --disable-pip-version-check --no-deps \
     --force-reinstall "$wheel"
 }

@@ -31,6 +31,48 @@ std::string window_of(const std::string& path) {
   return rest.empty() ? name.substr(name.find('_') + 1) : "";
 }
 
+// The name with every number as '*'. What profilers name by host, process and time keeps its end:
+// ranks of one job may be on several hosts.
+std::string pattern_of(const std::string& path) {
+  std::string pattern;
+  for (const char c : fs::path(path).filename().string()) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit || !pattern.ends_with('*')) pattern += digit ? '*' : c;
+  }
+  for (const std::string_view end : {"_ascend_ms", "_ascend_pt"}) {
+    if (pattern.ends_with("_*_*" + std::string(end))) return '*' + std::string(end);
+  }
+  for (const std::string_view end : {".pt.trace.json", ".pt.trace.json.gz"}) {
+    if (pattern.ends_with("_*.*" + std::string(end))) return '*' + std::string(end);
+  }
+  return pattern;
+}
+
+// Of files and of the folders that profilers make, what their content says counts. Folders that
+// people named say it themselves: job_0 and job_1 are two jobs, whatever ranks they recorded.
+bool says_its_rank(const RankSource& source, const std::string& path) {
+  const std::string pattern = pattern_of(path);
+  for (const std::string_view word : {"rank*", "rank_*", "rank-*"}) {
+    if (pattern.find(word) != std::string::npos) return true;
+  }
+  std::error_code ignored;
+  return !source.chosen.rank_inferred &&
+         (pattern.starts_with("*_ascend_") || fs::is_regular_file(path, ignored));
+}
+
+// Empty when they are not.
+std::vector<RankSource> ranks_of_one_job(const std::vector<std::string>& paths) {
+  std::set<int64_t> ranks;
+  std::vector<RankSource> sources;
+  for (const std::string& path : paths) {
+    auto found = discover({path}, "");
+    if (!found || found->size() != 1 || !says_its_rank(found->front(), path)) return {};
+    if (!ranks.insert(found->front().chosen.rank).second) return {};
+    sources.push_back(std::move(found->front()));
+  }
+  return sources;
+}
+
 // A folder where one rank was recorded by several jobs holds several runs: look into it.
 bool holds_several_jobs(const std::vector<RankSource>& ranks, const std::string& folder) {
   std::set<std::string> children_of_repeats;
@@ -60,25 +102,41 @@ void look_into(const std::string& path, int depth, std::vector<FoundRun>& found)
   if (!ranks.ok() || !fs::is_directory(path, ignored)) return;
   std::vector<std::string> children;
   for (const fs::path& child : paths_in(path, ignored)) children.push_back(child.string());
-  std::sort(children.begin(), children.end());
-  // The ranks of a window are one run, however many windows there are.
-  std::map<std::string, std::vector<std::string>> windows;
-  for (const std::string& child : children) {
-    if (const std::string window = window_of(child); !window.empty())
-      windows[window].push_back(child);
-    else
-      look_into(child, depth + 1, found);
-  }
-  for (auto& [window, paths] : windows) {
-    const auto together = discover(paths, "");
-    if (!together) continue;
-    FoundRun one{paths[0], 0, {paths.begin() + 1, paths.end()}, window};
-    for (const RankSource& rank : *together) one.bytes += rank.chosen.bytes;
-    found.push_back(std::move(one));
+  for (const std::vector<std::string>& group : siblings(std::move(children))) {
+    // The ranks of a window are one run, however many windows there are.
+    if (const bool several = group.size() > 1 || !window_of(group[0]).empty(); several) {
+      if (auto together = find_ranks(group)) {
+        found.push_back(std::move(*together));
+        continue;
+      }
+    }
+    for (const std::string& child : group) look_into(child, depth + 1, found);
   }
 }
 
 }  // namespace
+
+std::vector<std::vector<std::string>> siblings(std::vector<std::string> paths) {
+  std::sort(paths.begin(), paths.end());
+  std::map<std::string, std::vector<std::string>> groups;
+  for (std::string& path : paths) {
+    const std::string window = window_of(path);
+    groups[window.empty() ? pattern_of(path) : window].push_back(std::move(path));
+  }
+  std::vector<std::vector<std::string>> all;
+  for (auto& [pattern, group] : groups) all.push_back(std::move(group));
+  return all;
+}
+
+std::optional<FoundRun> find_ranks(const std::vector<std::string>& paths) {
+  const std::string window = window_of(paths[0]);
+  auto ranks = window.empty() ? Result(ranks_of_one_job(paths)) : discover(paths, "");
+  if (!ranks || ranks->empty()) return std::nullopt;
+  FoundRun run{paths[0], 0, {paths.begin() + 1, paths.end()}, window};
+  if (window.empty()) run.name = pattern_of(paths[0]);
+  for (const RankSource& rank : *ranks) run.bytes += rank.chosen.bytes;
+  return run;
+}
 
 std::vector<FoundRun> find_runs(const std::string& path) {
   std::vector<FoundRun> found;

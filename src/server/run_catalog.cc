@@ -6,19 +6,24 @@
 #include <set>
 #include <utility>
 
+#include <malloc.h>
+
 #include "analyses/common/rank_rows.h"
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/hash.h"
 #include "importers/discover.h"
 #include "importers/import_run.h"
-#include "server/find_runs.h"
 #include "server/http_reply.h"
 
 namespace stepscope {
 namespace {
 
 namespace fs = std::filesystem;
+
+// What was computed of a run (3 MB of one with 300 steps, more of larger ones) stays while it is
+// open. Only those looked at last are; another is opened again, and computed, when it is asked for.
+constexpr size_t kMostOpen = 12;
 
 bool is_below(const fs::path& path, const fs::path& base) {
   const auto [rest, _] = std::mismatch(base.begin(), base.end(), path.begin(), path.end());
@@ -59,6 +64,11 @@ int64_t modified_ns(const std::string& path) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(system.time_since_epoch()).count();
 }
 
+std::vector<FoundRun> as_list(std::optional<FoundRun> run) {
+  if (!run) return {};
+  return {std::move(*run)};
+}
+
 std::string id_of(const std::string& name) {
   static constexpr char kDigits[] = "0123456789abcdef";
   uint64_t hash = hash_bytes(name);
@@ -88,7 +98,8 @@ struct RunCatalog::Run {
   uint64_t stamp = 0;
   int64_t turn = 0;  // higher ones are imported first
   std::string store_path;
-  std::shared_ptr<OpenRun> open;
+  std::shared_ptr<OpenRun> open;  // while it is among those looked at last
+  int64_t looked_at = 0;          // higher ones later
 };
 
 RunCatalog::RunCatalog(CatalogOptions options) : options_(std::move(options)) {}
@@ -146,49 +157,66 @@ Status RunCatalog::look() {
   } else {
     entries.push_back(base.string());
   }
-  std::sort(entries.begin(), entries.end());
 
   std::set<std::string> seen;
-  for (const std::string& path : entries) {
-    const auto stamp = stamp_paths({path});
-    if (!stamp) continue;
-    {
-      // Nothing under it changed: what was found there is still right.
-      const std::scoped_lock lock(mutex_);
-      bool known = false;
-      for (const auto& [id, run] : runs_) {
-        if (run->stamp != *stamp) continue;
-        if (run->entry.path == path || run->entry.path.starts_with(path + "/")) {
-          seen.insert(id);
-          known = true;
-        }
-      }
-      if (known) continue;
+  std::map<std::vector<std::string>, Looked> looked;
+  // Where nothing changed, what was found there is still right.
+  const auto look_at = [&](const std::vector<std::string>& paths, uint64_t stamp,
+                           const auto& find) -> bool {
+    Looked& now = looked[paths];
+    const auto before = looked_.find(paths);
+    if (before != looked_.end() && before->second.stamp == stamp) {
+      now = std::move(before->second);
+    } else {
+      now.stamp = stamp;
+      for (const FoundRun& run : find()) now.ids.push_back(keep(run, base.string()));
     }
-    const std::vector<FoundRun> found = find_runs(path);
-    const std::scoped_lock lock(mutex_);
-    for (const FoundRun& one : found) {
-      std::string below = one.path == base ? base.filename().string()
-                                           : fs::path(one.path).lexically_relative(base).string();
-      if (!one.window.empty()) below = (fs::path(below).parent_path() / one.window).string();
-      const std::string id = id_of(below);
-      seen.insert(id);
-      auto& run = runs_[id];
-      auto fresh = std::make_shared<Run>();
-      fresh->entry.id = id;
-      fresh->entry.name = below;
-      fresh->entry.path = one.path;
-      fresh->entry.more_paths = one.more_paths;
-      fresh->entry.input_bytes = one.bytes;
-      fresh->entry.modified_ns = modified_ns(one.path);
-      fresh->stamp = *stamp;
-      fresh->turn = run ? run->turn : 0;
-      run = std::move(fresh);
+    seen.insert(now.ids.begin(), now.ids.end());
+    return !now.ids.empty();
+  };
+  for (const std::vector<std::string>& group : siblings(std::move(entries))) {
+    std::vector<std::pair<std::string, uint64_t>> stamps;
+    uint64_t all = group.size();
+    for (const std::string& path : group) {
+      const auto stamp = stamp_paths({path});
+      if (!stamp) continue;
+      stamps.emplace_back(path, *stamp);
+      all = mix64(all, *stamp);
     }
+    if (group.size() > 1 && look_at(group, all, [&] { return as_list(find_ranks(group)); }))
+      continue;
+    for (const auto& [path, stamp] : stamps)
+      look_at({path}, stamp, [&, &path = path] { return find_runs(path); });
   }
+  looked_ = std::move(looked);
   const std::scoped_lock lock(mutex_);
   std::erase_if(runs_, [&](const auto& item) { return !seen.contains(item.first); });
   return {};
+}
+
+// Puts a run into the list unless it is there as it is now. Its id.
+std::string RunCatalog::keep(const FoundRun& found, const std::string& base) {
+  std::string below = found.path == base ? fs::path(base).filename().string()
+                                         : fs::path(found.path).lexically_relative(base).string();
+  if (!found.name.empty()) below = (fs::path(below).parent_path() / found.name).string();
+  const std::string id = id_of(below);
+  std::vector<std::string> paths = found.more_paths;
+  paths.insert(paths.begin(), found.path);
+  const auto stamp = stamp_paths(paths);
+  const std::scoped_lock lock(mutex_);
+  auto& run = runs_[id];
+  if (run && stamp && run->stamp == *stamp && run->entry.path == found.path) return id;
+  auto fresh = std::make_shared<Run>();
+  fresh->entry.id = id;
+  fresh->entry.name = below;
+  fresh->entry.path = found.path;
+  fresh->entry.more_paths = found.more_paths;
+  fresh->entry.input_bytes = found.bytes;
+  fresh->entry.modified_ns = modified_ns(found.path);
+  fresh->stamp = stamp ? *stamp : 0;
+  fresh->turn = run ? run->turn : 0;
+  run = std::move(fresh);
+  return id;
 }
 
 // Imports one run without holding the lock; false when none is waiting.
@@ -263,7 +291,6 @@ bool RunCatalog::import_next(std::unique_lock<std::mutex>& lock) {
     entry.suspects = facts.suspects;
     entry.store_bytes = facts.store_bytes;
     next->store_path = imported->store_path;
-    next->open = std::move(open);
   }
   return true;
 }
@@ -282,18 +309,48 @@ std::vector<RunEntry> RunCatalog::entries() const {
 }
 
 Result<std::shared_ptr<OpenRun>> RunCatalog::open(const std::string& id) {
-  const std::scoped_lock lock(mutex_);
+  std::shared_ptr<OpenRun> closed;  // goes after the lock
+  std::unique_lock lock(mutex_);
   const auto found = runs_.find(id);
   if (found == runs_.end())
     return Error{ErrorCode::kNotFound, "no such run", id, "",
                  "it may have been removed; see the list of runs"};
-  const Run& run = *found->second;
+  Run& run = *found->second;
   if (run.entry.state == RunState::kFailed)
     return Error{ErrorCode::kBadInput, "cannot open the run", run.entry.name, run.entry.reason, ""};
   if (run.entry.state != RunState::kReady)
     return Error{ErrorCode::kCancelled, "not ready yet", run.entry.name, "it is being imported",
                  "ask again in a moment"};
-  return run.open;
+  if (!run.open) {
+    auto opened = OpenRun::open(run.store_path);
+    if (!opened) {  // somebody removed the store: it is made again
+      run.entry.state = RunState::kFound;
+      wake_.notify_all();
+      return std::move(opened.error());
+    }
+    run.open = std::move(*opened);
+  }
+  run.looked_at = ++looks_;
+  closed = close_oldest();
+  const std::shared_ptr<OpenRun> open = run.open;
+  lock.unlock();
+  if (closed.use_count() == 1) {
+    closed.reset();
+    malloc_trim(0);  // much of it lies between what stays
+  }
+  return open;
+}
+
+// The run that nobody looked at for longest, when more than kMostOpen are open.
+std::shared_ptr<OpenRun> RunCatalog::close_oldest() {
+  Run* oldest = nullptr;
+  size_t open = 0;
+  for (const auto& [id, run] : runs_) {
+    if (!run->open) continue;
+    ++open;
+    if (oldest == nullptr || run->looked_at < oldest->looked_at) oldest = run.get();
+  }
+  return open > kMostOpen ? std::exchange(oldest->open, nullptr) : nullptr;
 }
 
 Result<std::string> RunCatalog::path_of(const std::string& id) const {
@@ -309,8 +366,11 @@ Result<std::string> RunCatalog::add(const std::string& path) {
   {
     const std::scoped_lock lock(mutex_);
     for (const auto& [one, run] : runs_) {
-      std::error_code ignored;
-      if (fs::equivalent(run->entry.path, path, ignored)) id = one;
+      const auto is_it = [&](const std::string& own) {
+        std::error_code ignored;
+        return fs::equivalent(own, path, ignored);
+      };
+      if (is_it(run->entry.path) || std::ranges::any_of(run->entry.more_paths, is_it)) id = one;
     }
   }
   if (id.empty())

@@ -1,7 +1,8 @@
 // The runs under a folder: found, imported in the background, watched.
 //
 // A run is an entry of the folder that an importer recognises; a folder with the ranks of a job is
-// one run, a folder with several jobs is gone into. A thread looks every few seconds: new runs
+// one run, a folder with several jobs is gone into, and ranks of one job that lie beside each other
+// in the folder are one run (find_runs.h). A thread looks every few seconds: new runs
 // appear, changed ones are imported again, removed ones disappear. A run that cannot be read stays
 // in the list with its reason.
 //
@@ -21,6 +22,7 @@
 
 #include "base/progress.h"
 #include "base/result.h"
+#include "server/find_runs.h"
 #include "server/open_run.h"
 
 namespace stepscope {
@@ -32,7 +34,7 @@ struct RunEntry {
   std::string id;    // stable: made from the path below the folder
   std::string name;  // the path below the folder
   std::string path;
-  std::vector<std::string> more_paths;  // of other ranks of the same window
+  std::vector<std::string> more_paths;  // of other ranks
   RunState state = RunState::kFound;
   std::string reason;  // of kFailed
   uint64_t done_bytes = 0;
@@ -67,7 +69,8 @@ class RunCatalog {
   void stop();
 
   std::vector<RunEntry> entries() const;
-  // Ready runs only; others are an error that says how far they are. The first call opens the run.
+  // Ready runs only; others are an error that says how far they are. The first call opens the run,
+  // which may close the one that nobody looked at for longest.
   Result<std::shared_ptr<OpenRun>> open(const std::string& id);
   Result<std::string> path_of(const std::string& id) const;
   // Looks now: a file was put into the folder. The id of its run, which is imported next.
@@ -77,20 +80,27 @@ class RunCatalog {
 
  private:
   struct Run;
+  struct Looked {
+    uint64_t stamp = 0;
+    std::vector<std::string> ids;  // of what was found
+  };
 
   void work();
   Status look();
+  std::string keep(const FoundRun& found, const std::string& base);
   bool import_next(std::unique_lock<std::mutex>& lock);
-  void add_run(const std::string& path, uint64_t stamp);
+  std::shared_ptr<OpenRun> close_oldest();
 
   CatalogOptions options_;
   std::mutex looking_;  // one at a time: what an older look did not see would be removed
+  std::map<std::vector<std::string>, Looked> looked_;  // by paths; guarded by looking_
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
   std::map<std::string, std::shared_ptr<Run>> runs_;  // by id
   std::thread worker_;
   std::shared_ptr<Progress> importing_;
+  int64_t looks_ = 0;
 };
 
 }  // namespace stepscope

@@ -67,6 +67,41 @@ TEST_F(ServerTest, WindowsOfOneTrainingAreRunsWithAllTheirRanks) {
   EXPECT_EQ(settled("dyn/rank0_start5")["ranks"], 1);
 }
 
+TEST_F(ServerTest, RanksOfAJobBesideEachOtherAreOneRun) {
+  const auto of_rank = [](int rank) {
+    return R"({"distributedInfo": {"backend": "nccl", "rank": )" + std::to_string(rank) +
+           R"(, "world_size": 2}, )" + small_trace().substr(1);
+  };
+  const auto write = [&](const std::string& name, const std::string& text) {
+    folder_.write("runs/" + name, text);
+  };
+  write("rank0.pt.trace.json", small_trace());  // the name says it
+  write("rank1.pt.trace.json", small_trace());
+  write("a-0_41.1699.pt.trace.json", of_rank(0));  // the content says it
+  write("b-0_42.1700.pt.trace.json", of_rank(1));
+  write("trace1.json", small_trace());  // nothing says it
+  write("trace2.json", small_trace());
+  write("exp1.json", of_rank(0));  // two jobs
+  write("exp2.json", of_rank(0));
+  write("job_0/trace.json", of_rank(0));  // two jobs, of which one rank each is here
+  write("job_1/trace.json", of_rank(1));
+  start();
+  EXPECT_EQ(settled("rank*.pt.trace.json")["ranks"], 2);
+  EXPECT_EQ(settled("*.pt.trace.json")["ranks"], 2);
+  for (const char* name :
+       {"trace1.json", "trace2.json", "exp1.json", "exp2.json", "job_0", "job_1"})
+    EXPECT_EQ(settled(name)["ranks"], 1) << name;
+  EXPECT_EQ(get("runs")["runs"].size(), 10u);  // and the fixture's two
+  // One more rank of a run, and a second recording of a rank: which belong together is not clear
+  // then.
+  write("rank2.pt.trace.json", small_trace());
+  for (int i = 0; i < 200 && settled("rank*.pt.trace.json")["ranks"] != 3; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(settled("rank*.pt.trace.json")["ranks"], 3);
+  write("rank02.pt.trace.json", small_trace());
+  EXPECT_EQ(settled("rank1.pt.trace.json")["ranks"], 1);
+}
+
 TEST_F(ServerTest, RunsComeAndGoWithoutARestart) {
   start();
   ready("one.json");

@@ -163,6 +163,35 @@ describe('tables', () => {
     const path = await (await saving).path()
     expect(readFileSync(path, 'utf8').split('\n').length).toBeGreaterThan(2)
   })
+
+  it('show modules as a tree, which search goes through whole', async () => {
+    await session.go(`${generated}/operators?rank=0`)
+    await session.page.getByRole('tab', { name: en.operators.tab.modules, exact: true }).click()
+    await session.settle()
+    expect(session.page.url()).toContain('tab=modules')
+    const main = session.page.getByRole('main')
+    const lines = main.locator('tr.line')
+    const root = lines.first()
+    const mark = root.getByRole('button', { name: en.table.expand })
+    expect(await mark.getAttribute('aria-expanded')).toBe('true')
+    const open = await lines.count()
+    await session.picture('operators-modules')
+    await mark.click()
+    expect(await lines.count()).toBeLessThan(open)
+    await root.click()
+    expect(await lines.count()).toBe(open)
+    // A module deep inside, closed or not.
+    await main.getByRole('searchbox', { name: en.table.search, exact: true }).fill('LayerNorm')
+    expect(await lines.first().innerText()).toMatch(/\/.*LayerNorm/)
+    await lines.first().click()
+    expect(await session.page.locator('.drawer').innerText()).toMatch(/LayerNorm/)
+    await session.page.keyboard.press('Escape')
+  })
+
+  it('say how modules are recorded where there are none', async () => {
+    await session.go(`/run/${id('example')}/operators?tab=modules`)
+    expect(await session.page.getByRole('main').innerText()).toContain('with_stack=True')
+  })
 })
 
 describe('the timeline', () => {

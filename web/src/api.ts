@@ -1,13 +1,12 @@
 // The server's API, version 1 (docs/api.md), with types. Requests never leave the server that sent
 // the page.
+import { apiRoot as root, earlyAnswer } from './early'
 
 export class ApiError extends Error {
   constructor(readonly code: string, message: string, readonly remedy: string) {
     super(message)
   }
 }
-
-const root = new URL('./api/v1/', document.baseURI).href
 
 async function fetchChecked(path: string, init?: RequestInit): Promise<Response> {
   let response: Response
@@ -24,7 +23,8 @@ async function fetchChecked(path: string, init?: RequestInit): Promise<Response>
 }
 
 async function getJson<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return (await fetchChecked(path, { signal })).json() as Promise<T>
+  const early = await earlyAnswer(path)
+  return (early ?? (await fetchChecked(path, { signal })).json()) as T
 }
 
 export interface RunEntry {

@@ -1,8 +1,11 @@
 import { createApp } from 'vue'
 
 import App from './App.vue'
-import { i18n } from './locale'
+import { applyLanguage } from './locale'
+import { applyTheme } from './preferences'
 import { router } from './router'
 import './theme.css'
 
-createApp(App).use(router).use(i18n).mount('#app')
+applyTheme()
+applyLanguage()
+createApp(App).use(router).mount('#app')

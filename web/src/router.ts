@@ -1,5 +1,8 @@
 import { createRouter, createWebHashHistory } from 'vue-router'
 
+import RunFrame from './frame/RunFrame.vue'
+import { pageFiles } from './pageFiles'
+
 // Everything a page shows is in its address: a link reopens the same view. The part behind # never
 // reaches the server, so the pages work below any path prefix.
 export const pages = [
@@ -11,24 +14,13 @@ export type PageName = (typeof pages)[number]
 export const router = createRouter({
   history: createWebHashHistory(),
   routes: [
-    { path: '/', name: 'runs', component: () => import('./pages/Runs.vue') },
+    { path: '/', name: 'runs', component: pageFiles.runs },
     {
       path: '/run/:run',
-      component: () => import('./frame/RunFrame.vue'),
+      component: RunFrame,
       children: [
         { path: '', redirect: (to) => ({ name: 'overview', params: to.params }) },
-        { path: 'overview', name: 'overview', component: () => import('./pages/Overview.vue') },
-        { path: 'steps', name: 'steps', component: () => import('./pages/Steps.vue') },
-        { path: 'operators', name: 'operators', component: () => import('./pages/Operators.vue') },
-        { path: 'calculation', name: 'calculation', component: () => import('./pages/Calculation.vue') },
-        { path: 'data', name: 'data', component: () => import('./pages/Data.vue') },
-        { path: 'timeline', name: 'timeline', component: () => import('./pages/Timeline.vue') },
-        { path: 'memory', name: 'memory', component: () => import('./pages/Memory.vue') },
-        { path: 'cpu', name: 'cpu', component: () => import('./pages/Cpu.vue') },
-        { path: 'communication', name: 'communication', component: () => import('./pages/Communication.vue') },
-        { path: 'ranks', name: 'ranks', component: () => import('./pages/Ranks.vue') },
-        { path: 'sql', name: 'sql', component: () => import('./pages/Sql.vue') },
-        { path: 'quality', name: 'quality', component: () => import('./pages/Quality.vue') },
+        ...pages.map((page) => ({ path: page, name: page, component: pageFiles[page] })),
       ],
     },
     { path: '/:rest(.*)*', redirect: '/' },

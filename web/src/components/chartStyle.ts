@@ -1,16 +1,18 @@
 // What all charts share, from the colours of the present theme.
-import { computed, type ComputedRef } from 'vue'
+import { computed } from 'vue'
 
 import { byUnit } from '../format'
 import { colour, theme } from '../preferences'
 import type { ChartOption } from './echarts'
 
-// An option that is made anew when the theme changes.
-export function useChart(make: () => ChartOption): ComputedRef<ChartOption> {
-  return computed(() => {
+// Makes a chart's option, anew when the theme changes, and not before a chart asks: reading colours costs time that
+// the text of a page would wait for.
+export function useChart(make: () => ChartOption): () => ChartOption {
+  const option = computed(() => {
     void theme.value
     return make()
   })
+  return () => option.value
 }
 
 export function baseOption() {
@@ -72,16 +74,16 @@ export function mark(places: { at: string | number; label: string; hue?: string 
 export const heat = () => [colour('select'), colour('computing'), colour('bad')]
 
 // Distinct, in the order of size; types that have a colour of their own everywhere keep it.
-export function shareColours(names: string[]): string[] {
+export function shareColours(names: string[], paint: (hue: string) => string = colour): string[] {
   const own: [RegExp, string][] = [[/^communication$|allreduce|all_reduce|hcom|nccl/i, 'comm'], [/^(copy|set|memcpy|memset)$/i, 'memory']]
   const rest = ['computing', 'data', 'ai-cpu', 'host', 'interval', 'comm-overlapped', 'good', 'bad']
   let next = 0
   return names.map((name) => {
     const meant = own.find(([pattern]) => pattern.test(name))
-    if (meant) return colour(meant[1])
-    if (name === '') return colour('free')
+    if (meant) return paint(meant[1])
+    if (name === '') return paint('free')
     const hue = rest[next]
     next += 1
-    return hue ? colour(hue) : `hsl(${(next * 47) % 360} 45% 55%)`
+    return hue ? paint(hue) : `hsl(${(next * 47) % 360} 45% 55%)`
   })
 }

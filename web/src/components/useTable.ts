@@ -1,9 +1,9 @@
 // A result table of the analyses for the chosen rank and step, as objects, with how loading it went.
 import { computed, type ComputedRef, type Ref } from 'vue'
-import { useI18n } from 'vue-i18n'
 
 import { api, records, type Cell, type ResultTable, type TableQuery } from '../api'
 import { count } from '../format'
+import { t } from '../locale'
 import { reasonTexts } from '../locale/serverTexts'
 import { useRun } from '../runState'
 import { useLoad } from './useLoad'
@@ -44,7 +44,6 @@ export function useTable(name: string | (() => string), options: TableOptions = 
   })
   const loaded = useLoad<ResultTable | null>([run, () => JSON.stringify(query.value), tableName], (signal) =>
     query.value === null ? Promise.resolve(null) : api.analysis(run.value, tableName(), query.value, signal))
-  const { t } = useI18n()
   const cut = computed(() => {
     const { rows, total } = loaded.data.value ?? { rows: [], total: 0 }
     return rows.length < total ? t('table.cut', { shown: count(rows.length), n: count(total) }) : ''

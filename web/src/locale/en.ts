@@ -107,10 +107,11 @@ export default {
   },
   keys: { title: 'Keys', close: 'Close' },
   operators: {
-    tab: { aicore: 'AI Core', aicpu: 'AI CPU', kernels: 'Device kernels', communication: 'Communication', hostcpu: 'Host CPU', host: 'Host operators', device: 'Device use' },
+    tab: { aicore: 'AI Core', aicpu: 'AI CPU', kernels: 'Device kernels', communication: 'Communication', hostcpu: 'Host CPU', host: 'Host operators', device: 'Device use', modules: 'Modules' },
     answer: '{tab}:', answerTop: '{type} takes {share} of the time.',
     top: 'Types with most time', topDoc: 'Own time of the operators or kernels of each type, all calls of the chosen ranks together', total: '{time} in total', bar: 'Bars', pie: 'Ring', other: 'the rest',
     table: 'Operators', view: { all: 'All', type: 'By type', shape: 'By shape', variant: 'By launch' }, history: 'Over the steps', noHistory: 'no calls inside of steps were recorded', shapes: 'Input shapes', shareDoc: 'Of the own time of all that this tab shows of its rank', copyName: 'Copy name',
+    modules: 'Modules of the model', modulesDoc: "Forward passes of PyTorch's modules, inner ones below those around them; the backward pass runs outside of modules",
     launches: 'Launches', copies: 'Copies', device_use: 'Use of the device', idle: 'Why the device is idle',
   },
   communication: {

@@ -22,6 +22,7 @@ const sentences: [RegExp, string][] = [
   [/^no steps are known; see steps.*/, '不知道训练步'],
   [/^no transfers between ranks.*/, '输入中没有卡间传输，因此没有链路数据：Ascend 记录从 profiler_level Level1 起才有'],
   [/^nothing could be counted: .*/, '无法计数：请记录形状（torch：record_shapes=True）或计数器（Ascend：aic_metrics ArithmeticUtilization）'],
+  [/^the recording has no modules of PyTorch: .*/, '记录中没有 PyTorch 的模块：以 with_stack=True 记录，模块才有名称'],
   [/^operators have no scope: .*/, '算子没有 scope：请记录模块（torch：with_stack=True）'],
   [/^queues were sampled in time, without batches.*/, '队列按时间采样，没有按批的记录'],
   [/^no collectives in the steps: .*/, '步内没有集合通信：只有一张卡，或需要记录通信'],

@@ -6,10 +6,10 @@ import processors from '../../../src/analyses/cpu/cpu.cc?raw'
 
 vi.stubGlobal('localStorage', { getItem: () => 'zh', setItem: () => undefined })
 const { columnTitle, fill, findingTexts, reasonTexts, serverSentence } = await import('./serverTexts')
-const { i18n } = await import('.')
+const { language } = await import('.')
 const { default: zh } = await import('./serverTexts.zh')
 
-beforeAll(() => (i18n.global.locale.value = 'zh'))
+beforeAll(() => (language.value = 'zh'))
 
 test('values are inserted by their units', () => {
   expect(fill('{a:ns} {b:share} {rank}', { a: 1500, b: 0.5, rank: 3 })).toBe('1.500 µs 50.0 % 3')
@@ -38,9 +38,9 @@ test('sentences, of a rank, of stages, several at once', () => {
 test('a reason of several ranks is told once', () => {
   const reasons = ['rank 0: no steps are known; see steps', 'rank 0 window 1: no steps are known; see steps', 'no memory events: x']
   expect(reasonTexts(reasons)).toEqual(['卡 0、卡 0 窗口 1：不知道训练步', '没有内存事件：以 profile_memory=True 记录'])
-  i18n.global.locale.value = 'en'
+  language.value = 'en'
   expect(reasonTexts([1, 2, 3, 4, 5].map((rank) => `rank ${rank}: why`))).toEqual(['rank 1, rank 2, rank 3 and 2 more: why'])
-  i18n.global.locale.value = 'zh'
+  language.value = 'zh'
 })
 
 test('every advice about processors is translated', () => {
@@ -51,9 +51,9 @@ test('every advice about processors is translated', () => {
 
 test('columns', () => {
   expect(columnTitle('total_ns')).toBe('总时间')
-  i18n.global.locale.value = 'en'
+  language.value = 'en'
   expect(columnTitle('total_ns')).toBe('total')
-  i18n.global.locale.value = 'zh'
+  language.value = 'zh'
 })
 
 test('every text of a finding has only placeholders with names and known units', () => {

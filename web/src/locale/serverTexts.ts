@@ -2,11 +2,11 @@
 // conditions of the quality report. What has no translation stays as the server wrote it.
 import type { Cell } from '../api'
 import { byUnit } from '../format'
-import { i18n } from '.'
+import { language } from '.'
 import sentences from './sentences.zh'
 import zh from './serverTexts.zh'
 
-const chinese = () => i18n.global.locale.value === 'zh'
+const chinese = () => language.value === 'zh'
 const plain = (column: string) => column.replace(/_(ns|bytes)$/, '').replace(/_/g, ' ')
 
 export function columnTitle(column: string): string {

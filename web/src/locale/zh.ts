@@ -107,10 +107,11 @@ export default {
   },
   keys: { title: '快捷键', close: '关闭' },
   operators: {
-    tab: { aicore: 'AI Core', aicpu: 'AI CPU', kernels: '设备核函数', communication: '通信', hostcpu: '主机 CPU', host: '主机算子', device: '设备利用' },
+    tab: { aicore: 'AI Core', aicpu: 'AI CPU', kernels: '设备核函数', communication: '通信', hostcpu: '主机 CPU', host: '主机算子', device: '设备利用', modules: '模块' },
     answer: '{tab}：', answerTop: '{type} 占 {share} 的时间。',
     top: '耗时最多的类型', topDoc: '每种类型的算子或核函数的自身时间，所选卡的全部调用之和', total: '共 {time}', bar: '柱状图', pie: '环图', other: '其余',
     table: '算子', view: { all: '全部', type: '按类型', shape: '按形状', variant: '按启动配置' }, history: '随步变化', noHistory: '没有记录到训练步内的调用', shapes: '输入形状', shareDoc: '占该卡在此标签页中全部自身时间的比例', copyName: '复制名称',
+    modules: '模型的模块', modulesDoc: 'PyTorch 各模块的前向过程，内层模块列在外层之下；反向过程在模块之外运行',
     launches: '下发', copies: '拷贝', device_use: '设备利用', idle: '设备为何空闲',
   },
   communication: {

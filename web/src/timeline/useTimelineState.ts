@@ -1,12 +1,12 @@
 // What the parts of the timeline page share: data, layout, what is chosen. Everything a user chooses is in the
 // address.
 import { computed, onUnmounted, reactive, ref, shallowRef, watch } from 'vue'
-import { useI18n } from 'vue-i18n'
 
 import { api, records, type SearchHit, type SliceDetails } from '../api'
 import { useNewest } from '../components/newest'
 import { useLoad } from '../components/useLoad'
 import { mostRows } from '../components/useTable'
+import { t } from '../locale'
 import { useRun } from '../runState'
 import type { SliceHit } from './hit'
 import { makeLanes, nextState, type Lane } from './lanes'
@@ -30,7 +30,6 @@ const numbers = (text: unknown): number[] => (typeof text === 'string' ? text.sp
 const list = (text: unknown): string[] => (typeof text === 'string' && text ? text.split(',').map(decodeURIComponent) : [])
 
 export function useTimelineState() {
-  const { t } = useI18n()
   const { run, info, rank, shownRank, step, choose, route } = useRun()
   const query = route.query
 

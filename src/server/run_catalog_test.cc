@@ -1,0 +1,72 @@
+#include "server/run_catalog.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/server_fixture.h"
+
+namespace stepscope {
+namespace {
+
+class RunCatalogTest : public ::testing::Test {
+ protected:
+  void start(int runs) {
+    for (int i = 0; i < runs; ++i)
+      folder_.write("run" + std::to_string(i) + ".json", testing::small_trace());
+    catalog_ = std::make_unique<RunCatalog>(CatalogOptions{folder_.path(), false, 1, 0});
+    ASSERT_TRUE(catalog_->start().ok());
+    for (const RunEntry& run : catalog_->entries()) ASSERT_TRUE(settled(run.id)) << run.name;
+  }
+  bool settled(const std::string& id) {
+    for (int i = 0; i < 2000; ++i) {
+      for (const RunEntry& run : catalog_->entries()) {
+        if (run.id == id && run.state == RunState::kReady) return true;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  }
+
+  testing::TemporaryFolder folder_;
+  std::unique_ptr<RunCatalog> catalog_;
+};
+
+TEST_F(RunCatalogTest, OnlyRunsLookedAtLastStayOpen) {
+  start(20);
+  const std::vector<RunEntry> runs = catalog_->entries();
+  ASSERT_EQ(runs.size(), 20u);
+  std::vector<std::weak_ptr<OpenRun>> open;
+  for (const RunEntry& run : runs) {
+    open.push_back(*catalog_->open(run.id));
+    ASSERT_TRUE(catalog_->open(runs[0].id).ok());  // somebody looks at it all the time
+  }
+  EXPECT_FALSE(open.front().expired());
+  EXPECT_FALSE(open.back().expired());
+  const auto still =
+      std::count_if(open.begin(), open.end(), [](const auto& one) { return !one.expired(); });
+  EXPECT_EQ(still, 12);
+  EXPECT_TRUE(open[1].expired());
+  const auto again = catalog_->open(runs[1].id);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ((*again)->store().rank_count(), 1u);
+}
+
+TEST_F(RunCatalogTest, AStoreThatSomebodyRemovedIsMadeAgain) {
+  start(1);
+  const std::string id = catalog_->entries()[0].id;
+  size_t removed = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
+    if (entry.path().extension() == ".stepscope") removed += std::filesystem::remove(entry.path());
+  ASSERT_EQ(removed, 1u);
+  EXPECT_FALSE(catalog_->open(id).ok());
+  ASSERT_TRUE(settled(id));
+  EXPECT_TRUE(catalog_->open(id).ok());
+}
+
+}  // namespace
+}  // namespace stepscope

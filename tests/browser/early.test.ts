@@ -1,0 +1,39 @@
+// What is asked for before the page is there (web/src/early.ts) is what the page asks for, and is asked for once.
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+
+import { launch, Session } from './support/session'
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launch()
+})
+afterAll(() => browser.close())
+
+// The paths below the API that are asked for, but the list of runs, which is looked at again and again.
+async function asked(session: Session, act: () => Promise<void>): Promise<string[]> {
+  const paths: string[] = []
+  const note = (request: { url: () => string }) => {
+    const [, path] = /\/api\/v1\/(.+)$/.exec(request.url()) ?? []
+    if (path && path !== 'runs' && path !== 'control') paths.push(path)
+  }
+  session.page.on('request', note)
+  await act()
+  session.page.off('request', note)
+  return paths.sort()
+}
+
+for (const name of ['generated', 'example', 'gpu_training', 'tiny.json']) {
+  for (const page of ['overview', 'steps', 'operators', 'memory']) {
+    it(`the page ${page} of ${name}`, async () => {
+      const session = await Session.open(browser, inject('link'))
+      const run = inject('runs').find((one) => one.name === name)?.id
+      const byThePage = await asked(session, () => session.go(`/run/${run}/${page}`))
+      const early = await asked(session, () => session.reload())
+      expect(early).toEqual(byThePage)
+      expect(early).toContain(`runs/${run}`)
+      await session.expectNoProblems()
+      await session.close()
+    })
+  }
+}
