@@ -83,7 +83,9 @@ def test_parts_of_a_step_add_up(tmp_path: pathlib.Path) -> None:
 def test_a_step_has_one_length(tmp_path: pathlib.Path) -> None:
     report = generated_report(tmp_path, "--ranks", "2", "--slow-data", "3")
     lengths = {(row["rank"], row["step"]): row["work_dur_ns"] for row in report["steps"]}
-    assert any(row["work_dur_ns"] != row["dur_ns"] for row in report["steps"]), "nothing to tell apart"
+    assert any(row["work_dur_ns"] != row["dur_ns"] for row in report["steps"]), (
+        "nothing to tell apart"
+    )
     for table, column in (("step_budget", "step_ns"), ("step_times", "dur_ns")):
         assert {(row["rank"], row["step"]): row[column] for row in report[table]} == lengths, table
     for rank in (0, 1):
