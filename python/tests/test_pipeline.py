@@ -148,7 +148,7 @@ def test_workers_that_are_processes(tmp_path: pathlib.Path, method: str) -> None
             " where process = 'augment' and thread = 'cpu %' group by tracks.pid",
         )
         assert sorted(pid for pid, _ in cpu) == workers
-        assert all(percent > 10 for _, percent in cpu)
+        assert all(percent > 0 for _, percent in cpu)
 
 
 def test_without_a_recording_nothing_happens() -> None:
