@@ -99,6 +99,14 @@ def test_a_step_has_one_length(tmp_path: pathlib.Path) -> None:
             row for row in report["step_trace"] if row["rank"] == rank and row["step"] is None
         ]
         assert average["dur_ns"] == pytest.approx(mean, abs=1)
-        assert report["pipeline"][rank]["step_ns"] == sum(
-            row["work_dur_ns"] for row in report["steps"] if row["rank"] == rank
-        )
+        assert report["pipeline"][rank]["step_ns"] == sum(counted)
+
+
+def test_waiting_for_data_is_the_same_in_the_budget_and_in_the_verdict(
+    tmp_path: pathlib.Path,
+) -> None:
+    report = generated_report(tmp_path, "--ranks", "1", "--slow-data", "20")
+    counted = [row for row in report["step_budget"] if row["averaged"]]
+    share = sum(row["input_ns"] for row in counted) / sum(row["step_ns"] for row in counted)
+    assert report["pipeline"][0]["wait_share"] == pytest.approx(share, rel=0.02)
+    assert share > 0.5
