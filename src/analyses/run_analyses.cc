@@ -24,10 +24,7 @@ RunAnalyses::~RunAnalyses() = default;
 const Communication& RunAnalyses::communication() {
   return results_->communication.get([&] {
     Communication result = stepscope::communication(*store_, ranks_, options_.threads);
-    for (const ResultTable& table : descriptions()) {
-      if (!table.name().starts_with("communication_") && table.name() != "late_ranks") continue;
-      for (const std::string& why : result.reasons) results_->add_reason(table.name(), why);
-    }
+    results_->add_reasons(result.reasons);
     return result;
   });
 }
@@ -56,7 +53,14 @@ const std::vector<TimelineLane>& RunAnalyses::timeline() {
     const auto& intervals = device_intervals();
     steps();
     return rows_of_ranks<TimelineLane>(ranks_.size(), options_.threads, [&](size_t rank) {
-      return stepscope::timeline(*store_, ranks_[rank], intervals[rank], steps(rank));
+      auto lanes = stepscope::timeline(*store_, ranks_[rank], intervals[rank], steps(rank));
+      if (lanes.empty()) {
+        results_->add_reason("timeline",
+                             of_rank(ranks_[rank],
+                                     "nothing in the input has a place in time: tables of "
+                                     "totals only"));
+      }
+      return lanes;
     });
   });
 }

@@ -10,6 +10,7 @@ namespace {
 constexpr std::string_view kNoWork =
     "there are no operators and no device work: record with activities that include the CPU or the "
     "device";
+constexpr std::string_view kNoSteps = "the recording has no complete step: record more of them";
 
 }  // namespace
 
@@ -29,6 +30,8 @@ const std::vector<DeviceTimeRow>& RunAnalyses::device_time() {
     for (const RankId& rank : ranks_) {
       for (const DeviceIntervals& device : intervals[rank.position])
         rows.push_back(stepscope::device_time(rank, device));
+      if (intervals[rank.position].empty())
+        results_->add_reason("device_time", of_rank(rank, kNoWork));
     }
     return rows;
   });
@@ -119,6 +122,9 @@ const RunAnalyses::CriticalPaths& RunAnalyses::critical_paths() {
       const CriticalPath path(*store_, ranks_[rank], *step);
       ranks[rank].rows.push_back(path.summary());
       ranks[rank].segments = path.segments();
+      if (ranks[rank].segments.empty())
+        results_->add_reason("critical_path_segments",
+                             of_rank(ranks_[rank], "its step of middle length takes no time"));
     });
     CriticalPaths all;
     for (const CriticalPaths& rank : ranks) {
@@ -157,8 +163,9 @@ const std::vector<StepBudgetRow>& RunAnalyses::step_budget() {
         auto of_device = stepscope::step_budget(ranks_[rank], device, host, steps(rank));
         rows.insert(rows.end(), of_device.begin(), of_device.end());
       }
-      if (intervals[rank].empty())
-        results_->add_reason("step_budget", of_rank(ranks_[rank], kNoWork));
+      if (rows.empty())
+        results_->add_reason("step_budget",
+                             of_rank(ranks_[rank], intervals[rank].empty() ? kNoWork : kNoSteps));
       return rows;
     });
   });

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "analyses/flops/peak_text.h"
 #include "analyses/run_analyses.h"
 #include "base/file.h"
 #include "cli/command.h"
@@ -20,6 +21,7 @@ struct Options {
   std::string output;
   std::string fp_start;
   std::string bp_end;
+  std::string peaks;
 };
 
 // By the file's name when the user does not say.
@@ -43,6 +45,12 @@ Status report(const Options& options, Progress& progress) {
   AnalysisOptions settings;
   settings.fp_start = from_environment("PROFILING_FP_START", options.fp_start);
   settings.bp_end = from_environment("PROFILING_BP_END", options.bp_end);
+  if (const std::string peaks = from_environment("STEPSCOPE_PEAKS", options.peaks);
+      !peaks.empty()) {
+    auto rates = parse_peaks(peaks);
+    if (!rates) return std::move(rates.error());
+    settings.peaks = *rates;
+  }
   RunAnalyses run(*store, settings);
   std::filesystem::path path = std::filesystem::path(options.path).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
@@ -86,6 +94,9 @@ void add_report_command(Program& program) {
       "operator that begins the forward pass (else PROFILING_FP_START, else found)");
   command->add_option("--bp-end", options->bp_end,
                       "operator that ends the backward pass (else PROFILING_BP_END, else found)");
+  command->add_option("--peaks", options->peaks,
+                      "what the device can reach, FLOP/s and bytes/s, as "
+                      "bfloat16=989e12,memory=4.8e12 (else STEPSCOPE_PEAKS, else by its name)");
   command->callback([&program, options] {
     program.work = [&program, options] { return report(*options, program.progress); };
   });

@@ -99,6 +99,26 @@ def test_a_step_has_one_length(tmp_path: pathlib.Path) -> None:
             row for row in report["step_trace"] if row["rank"] == rank and row["step"] is None
         ]
         assert average["dur_ns"] == pytest.approx(mean, abs=1)
-        assert report["pipeline"][rank]["step_ns"] == sum(
-            row["work_dur_ns"] for row in report["steps"] if row["rank"] == rank
-        )
+        assert report["pipeline"][rank]["step_ns"] == sum(counted)
+
+
+def test_waiting_for_data_is_the_same_in_the_budget_and_in_the_verdict(
+    tmp_path: pathlib.Path,
+) -> None:
+    report = generated_report(tmp_path, "--ranks", "1", "--slow-data", "20")
+    counted = [row for row in report["step_budget"] if row["averaged"]]
+    share = sum(row["input_ns"] for row in counted) / sum(row["step_ns"] for row in counted)
+    assert report["pipeline"][0]["wait_share"] == pytest.approx(share, rel=0.02)
+    assert share > 0.5
+
+
+def test_peak_rates_can_be_given(tmp_path: pathlib.Path) -> None:
+    report = generated_report(tmp_path, "--ranks", "1")
+    assert report["findings"] == []
+    ask = [BUILD / "stepscope", "report", tmp_path / "run", "--json", "--peaks"]
+    # A device that could do a hundred times as much would be used badly.
+    told = subprocess.run([*ask, "bfloat16=1e17"], check=True, capture_output=True, text=True)
+    assert [finding["rule"] for finding in json.loads(told.stdout)["findings"]] == ["low_mfu"]
+    wrong = subprocess.run([*ask, "bf16=1e17"], capture_output=True, text=True)
+    assert wrong.returncode == 1
+    assert "no such name" in wrong.stderr

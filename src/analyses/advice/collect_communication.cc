@@ -100,11 +100,15 @@ void take_exposed_parts(RunAnalyses& run, Facts& facts) {
     Merging receives;
     Merging waits;
     Merging collectives;
-    bool is_wait_known = communication.first_operator[rank.position] ==
-                         communication.first_operator[rank.position + 1];
+    bool is_wait_known = false;
+    one.all_waits_known = true;
     for (size_t i = communication.first_operator[rank.position];
          i < communication.first_operator[rank.position + 1]; ++i) {
       const CommunicationOperatorRow& row = communication.operators[i];
+      // An operation of unknown size may have ranks that are not in the input.
+      one.all_waits_known &=
+          row.last_rank != kNull && (row.group_size == kNull ? facts.missing_ranks == 0
+                                                             : row.matched_ranks >= row.group_size);
       if (row.last_rank != kNull) {
         is_wait_known = true;
         waits.add(row.start_ns, row.start_ns + row.peer_wait_ns);

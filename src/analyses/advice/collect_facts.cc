@@ -310,6 +310,7 @@ int64_t missing_ranks(RunAnalyses& run) {
     for_each_row<1>(run.store(), Table::kRanks, rank.position, {"world_size"},
                     [&](const auto& row) { world_size = std::max(world_size, row[0]); });
   }
+  if (world_size == 0) return kNull;
   return std::max<int64_t>(0, world_size - static_cast<int64_t>(present.size()));
 }
 

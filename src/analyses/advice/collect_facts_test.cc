@@ -160,6 +160,27 @@ TEST(CollectFacts, WaitingInsideAReceiveIsTakenOffOnce) {
   EXPECT_EQ(least, &facts.ranks[1]);
 }
 
+// Two ranks reduce; whether others took part is not said, or the size of the group or of the job
+// is.
+TEST(CollectFacts, WaitsAreKnownWhenEveryRankIsThere) {
+  const auto known = [](int64_t group_size, int64_t world_size) {
+    const auto rank_of = [=](RankBuilder& rank) {
+      rank.info.world_size = world_size;
+      const TrackId stream = testing::device_track(rank, 0, 7);
+      testing::add_step(rank, 1, 0, 1000);
+      testing::add_operation(rank, stream, "allReduce", 10, 900,
+                             testing::numbered(1, 1 << 20, group_size));
+    };
+    const Facts facts = facts_of_ranks(rank_of, rank_of);
+    return facts.ranks[0].all_waits_known && facts.ranks[1].all_waits_known;
+  };
+  EXPECT_FALSE(known(kNull, kNull));
+  EXPECT_TRUE(known(2, kNull));
+  EXPECT_TRUE(known(kNull, 2));
+  EXPECT_FALSE(known(kNull, 8));
+  EXPECT_FALSE(known(8, 8));
+}
+
 // Two windows of three steps each; a step has one exchange, of 2 ms between ranks 2 and 3, and of
 // 0.5 ms between 0 and 1, all behind computation.
 TEST(CollectFacts, TimeOfALinkIsThatOfAllStepsOfAllWindows) {

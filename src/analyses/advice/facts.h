@@ -28,6 +28,7 @@ struct RankFacts {
   int64_t exposed_communication_ns = 0;
   int64_t communication_wait_ns = kNull;  // of the exposed: waiting for ranks that come later
   int64_t receive_wait_ns = 0;            // of that: in receives; it is in receive_ns too
+  bool all_waits_known = false;           // every rank of its operations is in the input
   int64_t exposed_copy_ns = 0;            // copies with neither computing nor communication
   int64_t pageable_copy_ns = 0;           // copies from or to pageable memory
   int64_t idle_ns = 0;
@@ -107,7 +108,7 @@ struct StageFacts {
 
 struct Facts {
   std::vector<RankFacts> ranks;
-  int64_t missing_ranks = 0;  // of the job, not in the input
+  int64_t missing_ranks = 0;  // of the job, not in the input; kNull: the job's size is not known
 
   // Across ranks.
   int64_t slow_rank = kNull;           // the one the others wait for

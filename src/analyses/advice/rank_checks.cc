@@ -93,9 +93,9 @@ std::optional<Finding> check_exposed_communication(const Facts& facts, const Rul
   // Waiting for a late rank is that rank's fault, a slow link that link's; what is left is
   // communication itself.
   const RankFacts* rank = nullptr;
-  bool is_wait_known = facts.ranks.size() > 1 && facts.missing_ranks == 0;
+  bool is_wait_known = facts.ranks.size() > 1 && facts.missing_ranks <= 0;
   for (const RankFacts& each : facts.ranks)
-    is_wait_known &= each.steps == 0 || each.communication_wait_ns != kNull;
+    is_wait_known &= each.steps == 0 || each.all_waits_known;
   int64_t exposed_ns = own_communication_ns(facts, &rank);
   if (rank == nullptr) return std::nullopt;
   if (const LinkFacts* link = slowest_link(facts)) exposed_ns -= gain_of(*link);

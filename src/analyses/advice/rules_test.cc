@@ -24,6 +24,7 @@ Facts healthy() {
     rank.compute_ns = 95 * kMs;
     rank.exposed_communication_ns = 2 * kMs;
     rank.communication_wait_ns = kMs;
+    rank.all_waits_known = true;
     rank.idle_ns = 3 * kMs;
     rank.idle_host_ns = 3 * kMs;
     rank.kernels = 1000;
@@ -296,6 +297,20 @@ TEST(Rules, WaitingForALatePeerIsNotCommunicationEither) {
   const auto findings = find_causes(facts);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].rule, "late_peer");
+}
+
+TEST(Rules, WaitingThatIsNotKnownIsNotSaidToBeLeftOut) {
+  Facts facts = healthy();
+  for (RankFacts& rank : facts.ranks) rank.exposed_communication_ns = 40 * kMs;
+  auto findings = find_causes(facts);
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].rule, "exposed_communication");
+  EXPECT_NE(findings[0].detail.find("not counted"), std::string::npos);
+  facts.ranks[1].all_waits_known = false;
+  findings = find_causes(facts);
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].confidence, Confidence::kHint);
+  EXPECT_NE(findings[0].detail.find("cannot be told"), std::string::npos);
 }
 
 TEST(Rules, WindowsOfOneRankAreNotComparedAsRanks) {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -11,8 +14,52 @@
 namespace stepscope {
 namespace {
 
-void say(Communication& result, int64_t count, std::string_view what) {
-  if (count > 0) result.reasons.push_back(std::to_string(count) + " " + std::string(what));
+using Tables = std::span<const std::string_view>;
+constexpr std::string_view kAllTables[] = {
+    "communication_operators",   "communication_groups", "communication_steps",
+    "communication_collectives", "communication_links",  "communication_matrix",
+    "communication_peer_waits",  "late_ranks",
+};
+constexpr std::string_view kAcrossRanks[] = {"communication_operators", "communication_collectives",
+                                             "late_ranks"};
+constexpr std::string_view kLinks[] = {"communication_links", "communication_matrix"};
+constexpr std::string_view kPeerWaits[] = {"communication_peer_waits"};
+
+void say(Communication& result, Tables tables, const std::string& why) {
+  for (const std::string_view table : tables) result.reasons.push_back({std::string(table), why});
+}
+
+void say(Communication& result, Tables tables, int64_t count, std::string_view what) {
+  if (count > 0) say(result, tables, std::to_string(count) + " " + std::string(what));
+}
+
+// What is left empty although there is communication.
+void explain_empty_tables(bool any_transfers, Communication& result) {
+  if (!any_transfers) {
+    say(result, kPeerWaits,
+        "no waits for a peer in the input: Ascend recordings have them from profiler_level Level1 "
+        "on");
+    say(result, kLinks,
+        result.matrix.empty()
+            ? "no transfers between ranks in the input (Ascend recordings have them from "
+              "profiler_level Level1 on), and no group of two that both ranks recorded: links are "
+              "not measured"
+            : "no transfers between ranks in the input: links are measured by the groups of two "
+              "ranks, others are not");
+  } else if (result.matrix.empty()) {
+    say(result, kLinks, "no transfers between two ranks in the input");
+  }
+  const auto said = [&](std::string_view table) {
+    return std::ranges::find(result.reasons, table, &Reason::table) != result.reasons.end();
+  };
+  const auto explain = [&](bool is_empty, std::string_view table, const char* why) {
+    if (is_empty && !said(table)) say(result, {&table, 1}, why);
+  };
+  explain(result.peer_waits.empty(), "communication_peer_waits",
+          "no operation waited for a peer that is named");
+  explain(result.collectives.empty(), "communication_collectives",
+          "no operation was recorded on two ranks or more");
+  explain(result.late_ranks.empty(), "late_ranks", "no rank was waited for");
 }
 
 void add_known(int64_t& sum, int64_t value) {
@@ -89,26 +136,24 @@ Communication communication(const StoreReader& store, const std::vector<RankId>&
   }
   result.first_operator.push_back(result.operators.size());
   if (result.operators.empty()) {
-    result.reasons.emplace_back(
+    say(result, kAllTables,
         "no communication operators: the job has one rank, or communication was not recorded (on "
         "Ascend it needs profiler_level Level1 or more for transfers)");
-  } else if (!any_transfers) {
-    result.reasons.emplace_back(
-        "no transfers between ranks in the input, so links are not measured: Ascend recordings "
-        "have them from profiler_level Level1 on");
   }
-  say(result, left_out, "impossible communication events are left out");
-  say(result, lost_tasks, "transfers belong to no operator of the input");
+  say(result, kAllTables, left_out, "impossible communication events are left out");
+  say(result, kAllTables, lost_tasks, "transfers belong to no operator of the input");
   const MatchCounts counts = match_collectives(result);
-  say(result, counts.only_one_rank, "operations were recorded on one rank only: nobody to compare");
-  say(result, counts.other_counts,
+  say(result, kAcrossRanks, counts.only_one_rank,
+      "operations were recorded on one rank only: nobody to compare");
+  say(result, kAcrossRanks, counts.other_counts,
       "operations have no numbers and are not equally many on all ranks, so they are not matched");
-  say(result, counts.apart,
+  say(result, kAcrossRanks, counts.apart,
       "operations with the same name and number do not overlap in time: not the same ones, or the "
       "hosts' clocks differ; they are not matched");
   sum_links(result);
   sum_operators(result);
   find_late_ranks(store, ranks, result);
+  if (!result.operators.empty()) explain_empty_tables(any_transfers, result);
   return result;
 }
 

@@ -8,10 +8,10 @@
 #ifndef STEPSCOPE_ANALYSES_COMMUNICATION_COMMUNICATION_H_
 #define STEPSCOPE_ANALYSES_COMMUNICATION_COMMUNICATION_H_
 
-#include <string>
 #include <vector>
 
 #include "analyses/common/rank_rows.h"
+#include "analyses/common/reason.h"
 #include "analyses/communication/communication_rows.h"
 #include "analyses/communication/late_rows.h"
 #include "analyses/communication/rank_communication.h"
@@ -30,7 +30,7 @@ struct Communication {
   std::vector<CommunicationSumRow> steps;
   std::vector<CollectiveRow> collectives;
   std::vector<LateRankRow> late_ranks;
-  std::vector<std::string> reasons;  // what could not be computed, and why
+  std::vector<Reason> reasons;  // what its tables lack
 };
 
 Communication communication(const StoreReader& store, const std::vector<RankId>& ranks,

@@ -92,6 +92,8 @@ std::vector<Reason> kernel_reasons(const KernelResults& results) {
                          "(torch: ProfilerActivity.CUDA; MindSpore: ProfilerActivity.NPU)"});
     return reasons;
   }
+  if (results.devices.empty())
+    reasons.push_back({"device_use", "no computation on a device in this recording"});
   if (results.copies.empty())
     reasons.push_back({"copies", "no copies or sets on a device in this recording"});
   if (std::all_of(results.launches.begin(), results.launches.end(),

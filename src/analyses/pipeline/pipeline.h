@@ -70,7 +70,8 @@ inline constexpr Field<PipelineRow> kPipelineFields[] = {
         "highly, moderately or not, by wait_share; empty: not measured"),
     field<&PipelineRow::wait_source>("wait_source", Unit::kNone,
                                      "stage at which the training's waiting was measured"),
-    field<&PipelineRow::waits>("waits", Unit::kCount, "batches with a measured wait"),
+    field<&PipelineRow::waits>("waits", Unit::kCount,
+                               "batches with a measured wait, in the steps of averages"),
     field<&PipelineRow::wait_ns>("wait_ns", Unit::kNanoseconds,
                                  "time the training waited for data"),
     field<&PipelineRow::exposed_wait_ns>(

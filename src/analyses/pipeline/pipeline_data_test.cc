@@ -190,9 +190,12 @@ TEST(PipelineOfTorch, DataLoaderOfTheSamples) {
   const PipelineRow& row = run.pipeline().verdicts.at(0);
   // The TensorBoard plugin: 59261.833 us a step, six steps. It also takes off the runtime calls
   // that it finds inside.
-  EXPECT_NEAR(static_cast<double>(row.exposed_wait_ns), 6 * 59'261'833.333, 6 * 5'000);
+  double waited_ns = 0;
+  for (const PipelineStepRow& step : run.pipeline().steps)
+    waited_ns += static_cast<double>(step.exposed_wait_ns);
+  EXPECT_NEAR(waited_ns, 6 * 59'261'833.333, 6 * 5'000);
   EXPECT_EQ(row.wait_source, "_SingleProcessDataLoaderIter");
-  EXPECT_EQ(row.waits, 6);
+  EXPECT_EQ(row.waits, 5) << "of the steps that averages are made of";
   EXPECT_EQ(row.slow_stage, "process");
   EXPECT_EQ(row.input_bound, "highly");
   EXPECT_NE(row.advice.find("num_workers"), std::string::npos);

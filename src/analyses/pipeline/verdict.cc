@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "analyses/common/bounded_math.h"
 #include "analyses/pipeline/bottleneck.h"
@@ -79,25 +80,36 @@ bool has_waits(const PipelineStages& stages, size_t stage) {
              [&](const Batch& batch) { return batch.stage == stage && batch.fetch_ns != kNull; });
 }
 
+// The steps that waiting is measured in: those that averages are made of.
+std::set<int64_t> averaged_steps(const PipelineStages& stages) {
+  std::set<int64_t> numbers;
+  for (const StepRow& step : stages.steps) {
+    if (step.averaged) numbers.insert(step.step);
+  }
+  return numbers;
+}
+
 void measure_wait(const PipelineStages& stages, PipelineRow& row) {
   const size_t stage = wait_stage_of(stages);
   if (stage >= stages.stages.size()) return;
-  const bool in_steps = !stages.steps.empty() && std::ranges::any_of(stages.batches, [&](auto& b) {
-    return b.stage == stage && b.step != kNull && stages.batches_have_steps;
-  });
+  const std::set<int64_t> averaged = averaged_steps(stages);
+  const bool in_steps =
+      stages.batches_have_steps && std::ranges::any_of(stages.batches, [&](auto& b) {
+        return b.stage == stage && averaged.contains(b.step);
+      });
   row.wait_source = stages.stages[stage].name;
   row.wait_ns = 0;
   row.exposed_wait_ns = 0;
   for (const Batch& batch : stages.batches) {
     if (batch.stage != stage || batch.fetch_ns == kNull) continue;
-    if (in_steps && batch.step == kNull) continue;  // outside the steps it is compared with
+    if (in_steps && !averaged.contains(batch.step)) continue;
     ++row.waits;
     row.wait_ns = bounded_plus(row.wait_ns, batch.fetch_ns);
     row.exposed_wait_ns = bounded_plus(row.exposed_wait_ns, batch.exposed_ns);
   }
   int64_t step_ns = 0;
   if (in_steps) {
-    for (const StepRow& step : stages.steps) step_ns += step.work_dur_ns;
+    for (const StepRow& step : stages.steps) step_ns += step.averaged ? step.work_dur_ns : 0;
   } else {
     step_ns = span_of(stages, stage);
   }

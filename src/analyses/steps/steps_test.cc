@@ -78,7 +78,7 @@ TEST(Steps, HaveOneLengthInEveryTable) {
     EXPECT_EQ(run.flops().steps[i].step_ns, steps[i].work_dur_ns);
   }
   EXPECT_EQ(run.critical_path().at(0).dur_ns, 150);
-  EXPECT_EQ(run.pipeline().verdicts.at(0).step_ns, 650);
+  EXPECT_EQ(run.pipeline().verdicts.at(0).step_ns, 450);
   EXPECT_EQ(run.rank_comparison().at(0).step_ns, 150);
   EXPECT_EQ(run.rank_comparison().at(0).steps, 4);
 }

@@ -1,6 +1,8 @@
 #include "deliverables/report/report.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -12,6 +14,8 @@ namespace {
 
 constexpr size_t kLinesShown = 10;
 constexpr size_t kTriggersShown = 3;
+constexpr size_t kVerdictsShown = 4;
+constexpr size_t kRanksNamed = 8;
 
 struct PartOfBudget {
   const char* name;
@@ -66,16 +70,24 @@ void add_head(RunAnalyses& run, Report& report) {
 // Mean over the steps of all ranks and devices that averages are made of.
 void add_budget(RunAnalyses& run, Report& report) {
   const auto& rows = run.step_budget();
+  std::set<int64_t> ranks;
   double sums[std::size(kParts)] = {};
   double total = 0;
   for (const StepBudgetRow& row : rows) {
     if (!row.averaged) continue;
     ++report.steps;
+    ranks.insert(row.rank);
     total += static_cast<double>(row.step_ns);
     for (size_t i = 0; i < std::size(kParts); ++i)
       sums[i] += static_cast<double>(row.*kParts[i].field);
   }
-  if (report.steps == 0) return;
+  if (report.steps == 0) {
+    const char* table = run.steps().empty() ? "steps" : "step_budget";
+    for (const Reason& reason : run.reasons(table)) report.no_steps = reason.why;
+    return;
+  }
+  report.mean_of = "mean of " + counted(static_cast<size_t>(report.steps), "step");
+  if (ranks.size() > 1) report.mean_of += " of " + counted(ranks.size(), "rank");
   const bool on_host = std::all_of(rows.begin(), rows.end(),
                                    [](const StepBudgetRow& row) { return row.device < 0; });
   const auto count = static_cast<double>(report.steps);
@@ -139,16 +151,49 @@ void add_memory(RunAnalyses& run, Report& report) {
   }
 }
 
+// A line for all ranks of one verdict.
 void add_data(RunAnalyses& run, Report& report) {
+  struct Verdict {
+    std::string text;
+    std::set<int64_t> ranks;
+    double least = std::numeric_limits<double>::quiet_NaN();
+    double most = std::numeric_limits<double>::quiet_NaN();
+  };
+  std::vector<Verdict> verdicts;
   for (const PipelineRow& row : run.pipeline().verdicts) {
-    std::string line = "rank " + std::to_string(row.rank) + ": ";
     const bool keeps_up = row.slow_stage == "none" || row.slow_stage.empty();
-    line += keeps_up ? "data preparation keeps up" : "held up in " + std::string(row.slow_stage);
-    if (!keeps_up && !row.bottleneck.empty()) line += " by " + row.bottleneck;
-    if (!std::isnan(row.wait_share))
-      line += ", waits " + words_for_share(row.wait_share) + " of a step";
+    std::string text =
+        keeps_up ? "data preparation keeps up" : "held up in " + std::string(row.slow_stage);
+    if (!keeps_up && !row.bottleneck.empty()) text += " by " + row.bottleneck;
+    auto found = std::ranges::find(verdicts, text, &Verdict::text);
+    if (found == verdicts.end()) found = verdicts.insert(found, Verdict{text, {}});
+    found->ranks.insert(row.rank);
+    found->least = std::fmin(found->least, row.wait_share);  // not a number: no wait was measured
+    found->most = std::fmax(found->most, row.wait_share);
+  }
+  for (const Verdict& verdict : verdicts) {
+    if (report.data.size() == kVerdictsShown) {
+      report.data.push_back(counted(verdicts.size() - kVerdictsShown, "other verdict") +
+                            ": see the table pipeline");
+      break;
+    }
+    std::string line = verdict.ranks.size() == 1 ? "rank " : "ranks ";
+    size_t named = 0;
+    for (const int64_t rank : verdict.ranks) {
+      if (named == kRanksNamed) {
+        line += " and " + std::to_string(verdict.ranks.size() - named) + " more";
+        break;
+      }
+      line += (named++ == 0 ? "" : ", ") + std::to_string(rank);
+    }
+    line += ": " + verdict.text;
+    if (!std::isnan(verdict.most)) {
+      const std::string most = words_for_share(verdict.most);
+      const std::string least = words_for_share(verdict.least);
+      line += ", waits " + (least == most ? most : least + " to " + most) +
+              (report.steps > 0 ? " of a step" : " of the time");
+    }
     report.data.push_back(std::move(line));
-    if (report.data.size() == 4) break;
   }
 }
 

@@ -31,7 +31,9 @@ struct ReportLine {
 struct Report {
   std::string run;                // name of what was opened
   std::vector<std::string> head;  // ranks, device, steps, a phrase each
-  int64_t steps = 0;              // that the means are made of
+  int64_t steps = 0;              // that the means are made of, of all ranks and devices
+  std::string mean_of;            // in words
+  std::string no_steps;           // why there are none
   double step_ns = 0;
   std::vector<ReportPart> parts;  // add up to step_ns
   std::vector<FindingRow> findings;

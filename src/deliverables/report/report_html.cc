@@ -74,7 +74,9 @@ void append_list(std::string& out, const char* title, const std::vector<std::str
 
 void append_budget(std::string& out, const Report& report) {
   out += "<section><h2>Where a step goes</h2>";
-  if (report.steps == 0) out += "<p class=\"muted\">No complete steps.</p>";
+  if (report.steps == 0)
+    out += "<p class=\"muted\">How long a step takes is not known: " + escaped(report.no_steps) +
+           "</p>";
   out += "<div class=\"stack\" role=\"img\" aria-label=\"parts of a step\">";
   for (const ReportPart& part : report.parts)
     out += "<i style=\"width:" + percent(part.share) + ";background:" + part.colour +
@@ -112,7 +114,8 @@ std::string report_html(const Report& report) {
   for (size_t i = 0; i < report.head.size(); ++i)
     out += (i == 0 ? "" : " · ") + escaped(report.head[i]);
   if (report.steps > 0)
-    out += " · a step takes " + words_for_time(std::llround(report.step_ns)) + " on average";
+    out += " · a step takes " + words_for_time(std::llround(report.step_ns)) + " (" +
+           report.mean_of + ")";
   out += "</p>\n";
   append_findings(out, report);
   append_budget(out, report);

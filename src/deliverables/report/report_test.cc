@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/made_run.h"
+#include "tests/support/rank_making.h"
 #include "tests/support/sample_store.h"
 #include "tests/support/temporary_folder.h"
 
@@ -35,6 +37,51 @@ TEST_F(ReportTest, TextNamesTheRunAndItsKernels) {
   EXPECT_NE(text.find("gemm_kernel"), std::string::npos);
   EXPECT_NE(text.find("What holds it up"), std::string::npos);
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
+// What the report says of a verdict that many ranks share, and of a run without steps.
+TEST(Report, RanksOfOneVerdictAreOneLine) {
+  const testing::TemporaryFolder folder;
+  const auto rank_of = [](int64_t wait_ns) {
+    return [=](RankBuilder& rank) {
+      const TrackId thread = testing::host_track(rank, "python");
+      for (int64_t step = 0; step < 3; ++step) {
+        testing::add_step(rank, step, step * 1000, 1000);
+        rank.add_slice(thread,
+                       testing::slice_of(rank, "enumerate(DataLoader)#_BaseDataLoaderIter.__next__",
+                                         step * 1000, wait_ns, SliceKind::kOp));
+      }
+    };
+  };
+  RunAnalyses run(testing::made_store(folder, rank_of(10), rank_of(500), rank_of(20), rank_of(10),
+                                      rank_of(10), rank_of(10)),
+                  {});
+  const Report report = make_report(run, "run");
+  ASSERT_EQ(report.data.size(), 2u);
+  EXPECT_EQ(report.data[0],
+            "ranks 0, 2, 3, 4, 5: data preparation keeps up, waits 1.0 % to 2.0 % of a step");
+  EXPECT_EQ(report.data[1],
+            "rank 1: held up in process by _BaseDataLoaderIter, waits 50 % of a step");
+  EXPECT_EQ(report.mean_of, "mean of 12 steps of 6 ranks");
+}
+
+TEST(Report, SaysWhyItKnowsNoSteps) {
+  const testing::TemporaryFolder folder;
+  RunAnalyses run(testing::made_store(folder,
+                                      [](RankBuilder& rank) {
+                                        const TrackId stream = testing::device_track(rank, 0, 7);
+                                        rank.add_slice(stream,
+                                                       testing::slice_of(rank, "gemm", 10, 20,
+                                                                         SliceKind::kKernel));
+                                      }),
+                  {});
+  const Report report = make_report(run, "run");
+  EXPECT_EQ(report.steps, 0);
+  EXPECT_NE(report.no_steps.find("mark steps"), std::string::npos) << report.no_steps;
+  EXPECT_NE(report_text(report, 0, false).find("How long a step takes is not known"),
+            std::string::npos);
+  EXPECT_NE(report_markdown(report).find(report.no_steps), std::string::npos);
+  EXPECT_NE(report_html(report).find("mark steps"), std::string::npos);
 }
 
 TEST_F(ReportTest, MarkdownHasTables) {

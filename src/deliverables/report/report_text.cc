@@ -87,8 +87,8 @@ std::string report_text(const Report& report, size_t width, bool colours) {
   out += "\n";
 
   if (report.steps > 0) {
-    printer.heading("A step takes " + words_for_time(std::llround(report.step_ns)) + " (mean of " +
-                    std::to_string(report.steps) + ")");
+    printer.heading("A step takes " + words_for_time(std::llround(report.step_ns)) + " (" +
+                    report.mean_of + ")");
     size_t longest = 0;
     for (const ReportPart& part : report.parts) longest = std::max(longest, part.name.size());
     for (const ReportPart& part : report.parts) {
@@ -97,6 +97,8 @@ std::string report_text(const Report& report, size_t width, bool colours) {
              padded(words_for_share(part.share), 6, true) + "  " +
              bar(part.share, width - std::min(width - 10, longest + 24)) + "\n";
     }
+  } else {
+    printer.lines("How long a step takes is not known", {}, report.no_steps);
   }
 
   printer.heading("What holds it up");
@@ -134,11 +136,13 @@ std::string report_markdown(const Report& report) {
   for (size_t i = 0; i < report.head.size(); ++i) out += (i == 0 ? "" : " · ") + report.head[i];
   out += "\n\n";
   if (report.steps > 0) {
-    out += "## A step takes " + words_for_time(std::llround(report.step_ns)) +
-           "\n\n| part | time | share |\n|---|---:|---:|\n";
+    out += "## A step takes " + words_for_time(std::llround(report.step_ns)) + " (" +
+           report.mean_of + ")\n\n| part | time | share |\n|---|---:|---:|\n";
     for (const ReportPart& part : report.parts)
       out += "| " + part.name + " | " + words_for_time(std::llround(part.ns)) + " | " +
              words_for_share(part.share) + " |\n";
+  } else {
+    out += "## How long a step takes is not known\n\n" + report.no_steps + "\n";
   }
   out += "\n## What holds it up\n\n";
   if (report.findings.empty()) out += report.no_findings + "\n";
