@@ -52,7 +52,7 @@ TEST_P(PlantedPipeline, NumbersAndBottleneck) {
     EXPECT_EQ(row.capacity, op["queue_length"]);
     EXPECT_EQ(row.samples, op["samples"]);
     EXPECT_EQ(row.size_sum, op["size_sum"]);
-    EXPECT_EQ(fraction(row), op["average_size"]);
+    EXPECT_EQ(fraction(row), op["average_size"].get<std::string>());
     EXPECT_EQ(row.empty_samples, op["empty_samples"]);
     EXPECT_EQ(row.full_samples, op["full_samples"]);
     EXPECT_FALSE(std::isnan(row.cpu)) << row.stage;
