@@ -111,7 +111,7 @@ TEST(PipelineOfMindinsight, FlatSetAnswersAsTheReference) {
   ASSERT_EQ(stages.size(), table.size());
   for (size_t i = 0; i < table.size(); ++i) {
     EXPECT_EQ(stages[i].op_id, table[i][0]);
-    EXPECT_EQ(stages[i].op_type, table[i][1]);
+    EXPECT_EQ(stages[i].op_type, table[i][1].get<std::string>());
     EXPECT_EQ(std::isnan(stages[i].mean_size), table[i][2].is_null());
     if (!table[i][2].is_null()) {
       EXPECT_DOUBLE_EQ(stages[i].mean_size, table[i][2].get<double>());
