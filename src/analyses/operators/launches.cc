@@ -118,9 +118,9 @@ std::vector<LaunchRow> launches(const StoreReader& store, const RankId& rank,
                     Stream& stream = *last;
                     ++stream.row.tasks;
                     add_saturated(stream.row.task_ns, dur);
+                    if (launch == kNull || queue_delay == kNull) return;
                     const auto call = static_cast<uint64_t>(launch - base);
-                    if (launch == kNull || queue_delay == kNull || call >= call_lengths.rows())
-                      return;
+                    if (call >= call_lengths.rows()) return;
                     const int64_t call_ns = std::max<int64_t>(call_lengths.at(call), 0);
                     ++stream.row.launched;
                     // The kernels of a graph follow one another and share one call.
