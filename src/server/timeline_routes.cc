@@ -21,6 +21,7 @@ namespace stepscope {
 namespace {
 
 constexpr size_t kMostTracks = 400;
+constexpr size_t kAhead = 16;  // items; their names lie all over the store in a wide view
 constexpr size_t kMostNames = 20'000;
 
 // From the first to the last slice that has a length: the part of the run that is worth looking at
@@ -140,6 +141,12 @@ Status send_lanes(OpenRun& run, const httplib::Request&, httplib::Response& resp
 // aligned. Head: magic, number of rows, number of items.
 class ViewReply {
  public:
+  // Room for `items`: pages that are not written to cost nothing, moving what was written does.
+  explicit ViewReply(size_t items) {
+    for (auto* const column : {&starts_, &ends_, &slices_}) column->reserve(items);
+    for (auto* const column : {&names_, &counts_}) column->reserve(items);
+    colours_.reserve(items);
+  }
   void begin_row(uint32_t track, uint32_t depth) {
     rows_.push_back(track);
     rows_.push_back(depth);
@@ -156,6 +163,7 @@ class ViewReply {
   }
   std::string bytes() const {
     std::string out;
+    out.reserve(starts_.size() * kItemBytes + rows_.size() * sizeof(uint32_t) + kMostPadding);
     append_array(out, std::vector<uint32_t>{kMagic, static_cast<uint32_t>(rows_.size() / 3),
                                             static_cast<uint32_t>(starts_.size()), 0});
     append_array(out, rows_);
@@ -170,7 +178,9 @@ class ViewReply {
 
  private:
   static constexpr uint32_t kMagic = 0x31565353;  // "SSV1"
-  std::vector<uint32_t> rows_;                    // track, depth, items
+  static constexpr size_t kItemBytes = 3 * sizeof(double) + 2 * sizeof(uint32_t) + 1;
+  static constexpr size_t kMostPadding = 128;  // the head, and behind each array
+  std::vector<uint32_t> rows_;                 // track, depth, items
   std::vector<double> starts_, ends_, slices_;
   std::vector<uint32_t> names_, counts_;
   std::vector<uint8_t> colours_;
@@ -184,7 +194,7 @@ Status send_view(OpenRun& run, const httplib::Request& request, httplib::Respons
   const auto tracks = number_list(request, "tracks", kMostTracks);
   if (!tracks) return tracks.error();
 
-  ViewReply reply;
+  ViewReply reply(tracks->size() * (viewport->pixels + 1));  // most lanes have one row
   std::vector<ViewportItem> items;
   std::vector<SegmentItem> segments;
   for (const uint64_t track : *tracks) {
@@ -224,7 +234,9 @@ Status send_view(OpenRun& run, const httplib::Request& request, httplib::Respons
       items.clear();
       query_viewport(store, rank, static_cast<size_t>(lane - lanes.begin()), *viewport, items);
       reply.begin_row(static_cast<uint32_t>(track), lane->depth);
-      for (const ViewportItem& item : items) {
+      for (size_t i = 0; i < items.size(); ++i) {
+        if (i + kAhead < items.size()) names.prefetch(items[i + kAhead].slice_row);
+        const ViewportItem& item = items[i];
         const int64_t name = names.at(item.slice_row);
         reply.add(static_cast<double>(item.start_ns - origin),
                   static_cast<double>(item.end_ns - origin),
@@ -235,7 +247,8 @@ Status send_view(OpenRun& run, const httplib::Request& request, httplib::Respons
     }
   }
   response.set_header("Cache-Control", "no-store");
-  response.set_content(reply.bytes(), "application/octet-stream");
+  response.set_header("Content-Type", "application/octet-stream");
+  response.body = reply.bytes();  // megabytes, which set_content() would copy
   return {};
 }
 
