@@ -51,8 +51,8 @@ struct Facts;
 
 struct AnalysisOptions {
   unsigned threads = 0;  // 0 = all CPUs
-  // Operators that begin the forward and end the backward pass; empty: found automatically. The
-  // environment's PROFILING_FP_START and PROFILING_BP_END are read by the program, not here.
+  // Operators that begin the forward and end the backward pass; empty: found automatically.
+  // analysis_options() has what users say.
   std::string fp_start = {};
   std::string bp_end = {};
   // Peak rates of the devices, instead of those known for their names.

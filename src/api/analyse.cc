@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "analyses/run_analyses.h"
+#include "analyses/user_settings.h"
 #include "base/own_files.h"
 #include "base/parallel.h"
 #include "deliverables/profiler_output.h"
@@ -94,9 +95,10 @@ class Analysis {
     if (!imported) return std::move(imported.error());
     auto store = StoreReader::open(imported->store_path);
     if (!store) return std::move(store.error());
-    AnalysisOptions analysis;
-    analysis.threads = options_.jobs;
-    runs_.push_back(std::make_unique<RunAnalyses>(*store, analysis));
+    auto analysis = analysis_options();
+    if (!analysis) return std::move(analysis.error());
+    analysis->threads = options_.jobs;
+    runs_.push_back(std::make_unique<RunAnalyses>(*store, std::move(*analysis)));
     for (const RankId& rank : runs_.back()->ranks()) jobs_.push_back({runs_.back().get(), rank});
     return {};
   }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analyses/run_analyses.h"
+#include "analyses/user_settings.h"
 #include "api/analysis_columns.h"
 #include "api/query_columns.h"
 #include "api/run_summary.h"
@@ -77,6 +78,7 @@ struct Run::State {
   OpenOptions options;
   ImportedRun imported;
   std::shared_ptr<StoreReader> store;
+  AnalysisOptions settings;
 
   // Opened when it is first needed: most uses of table() are not.
   Result<Database*> database() {
@@ -90,11 +92,8 @@ struct Run::State {
   }
 
   RunAnalyses& analyses() {
-    std::call_once(analyses_flag_, [&] {
-      AnalysisOptions settings;
-      settings.threads = options.jobs;
-      analyses_ = std::make_unique<RunAnalyses>(store, settings);
-    });
+    std::call_once(analyses_flag_,
+                   [&] { analyses_ = std::make_unique<RunAnalyses>(store, settings); });
     return *analyses_;
   }
 
@@ -171,7 +170,11 @@ Result<std::shared_ptr<Run>> Run::open(const std::vector<std::string>& paths,
   if (!imported) return std::move(imported.error());
   auto store = StoreReader::open(imported->store_path);
   if (!store) return std::move(store.error());
+  auto analysis = analysis_options();
+  if (!analysis) return std::move(analysis.error());
   auto state = std::make_unique<State>();
+  state->settings = std::move(*analysis);
+  state->settings.threads = options.jobs;
   state->paths = paths;
   state->options = options;
   state->imported = std::move(*imported);

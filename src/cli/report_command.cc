@@ -1,11 +1,10 @@
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
-#include "analyses/flops/peak_text.h"
 #include "analyses/run_analyses.h"
+#include "analyses/user_settings.h"
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/open_run.h"
@@ -34,24 +33,12 @@ std::string format_of(const Options& options) {
   return "text";
 }
 
-std::string from_environment(const char* name, const std::string& given) {
-  const char* text = std::getenv(name);
-  return given.empty() && text != nullptr ? text : given;
-}
-
 Status report(const Options& options, Progress& progress) {
   auto store = open_run(options.path, progress);
   if (!store) return std::move(store.error());
-  AnalysisOptions settings;
-  settings.fp_start = from_environment("PROFILING_FP_START", options.fp_start);
-  settings.bp_end = from_environment("PROFILING_BP_END", options.bp_end);
-  if (const std::string peaks = from_environment("STEPSCOPE_PEAKS", options.peaks);
-      !peaks.empty()) {
-    auto rates = parse_peaks(peaks);
-    if (!rates) return std::move(rates.error());
-    settings.peaks = *rates;
-  }
-  RunAnalyses run(*store, settings);
+  auto settings = analysis_options({options.fp_start, options.bp_end, options.peaks});
+  if (!settings) return std::move(settings.error());
+  RunAnalyses run(*store, std::move(*settings));
   std::filesystem::path path = std::filesystem::path(options.path).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
   const std::string name = path.filename().string();

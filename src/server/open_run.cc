@@ -1,9 +1,9 @@
 #include "server/open_run.h"
 
-#include <cstdlib>
 #include <utility>
 
 #include "analyses/common/rank_rows.h"
+#include "analyses/user_settings.h"
 #include "server/slice_colour.h"
 
 namespace stepscope {
@@ -11,23 +11,11 @@ namespace {
 
 constexpr uint8_t kUnknown = 255;
 
-// The same variables as for `stepscope report`.
-AnalysisOptions options_of_environment() {
-  const auto text = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value == nullptr ? "" : value);
-  };
-  AnalysisOptions options;
-  options.fp_start = text("PROFILING_FP_START");
-  options.bp_end = text("PROFILING_BP_END");
-  return options;
-}
-
 }  // namespace
 
-OpenRun::OpenRun(std::shared_ptr<StoreReader> store)
+OpenRun::OpenRun(std::shared_ptr<StoreReader> store, AnalysisOptions options)
     : store_(std::move(store)),
-      analyses_(store_, options_of_environment()),
+      analyses_(store_, std::move(options)),
       colours_(store_->string_count()) {
   for (auto& colour : colours_) colour.store(kUnknown, std::memory_order_relaxed);
   int64_t first = kNull;
@@ -51,7 +39,9 @@ const std::vector<NamedCurve>& OpenRun::curves() {
 Result<std::shared_ptr<OpenRun>> OpenRun::open(const std::string& store_path) {
   auto store = StoreReader::open(store_path);
   if (!store) return std::move(store.error());
-  return std::shared_ptr<OpenRun>(new OpenRun(std::move(*store)));
+  auto options = analysis_options();
+  if (!options) return std::move(options.error());
+  return std::shared_ptr<OpenRun>(new OpenRun(std::move(*store), std::move(*options)));
 }
 
 Result<Database*> OpenRun::database() {

@@ -45,7 +45,7 @@ class OpenRun : public std::enable_shared_from_this<OpenRun> {
   const std::vector<NamedCurve>& curves();
 
  private:
-  explicit OpenRun(std::shared_ptr<StoreReader> store);
+  OpenRun(std::shared_ptr<StoreReader> store, AnalysisOptions options);
 
   std::shared_ptr<StoreReader> store_;
   RunAnalyses analyses_;
