@@ -12,7 +12,8 @@ build_packages=(ca-certificates g++ cmake ninja-build ccache git pkg-config pyth
 test_packages=(clang-19 libclang-rt-19-dev clang-tidy-19 clang-format-19)
 
 # Compilers see paths relative to the checkout, so that every clone shares ccache's results.
-export CCACHE_BASEDIR="$stepscope_root" CCACHE_NOHASHDIR=1
+# The language of messages does not count: Python sets one for what it starts where nobody has.
+export CCACHE_BASEDIR="$stepscope_root" CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=locale
 # By the names that the presets use: ccache tells compilers apart by theirs.
 export CC=gcc CXX=g++
 
