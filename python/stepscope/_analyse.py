@@ -54,6 +54,8 @@ def _export_npu(directory: Path, choices: dict[str, Any]) -> None:
 
 
 def _say(problem: str) -> None:
-    # Whoever started us may have ended.
-    with contextlib.suppress(OSError):
+    try:
         print(problem, flush=True)
+    except OSError:  # whoever started us has ended; what is buffered would fail once more at exit
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
