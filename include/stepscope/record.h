@@ -198,7 +198,8 @@ STEPSCOPE_API void stepscope_end_npu(void);
 // Writes what is left and closes the file. Returns the recording's figures as JSON (events,
 // not_recorded, threads, bytes, seconds, writer_cpu_seconds, stopped_by, problems), valid until
 // this thread's next call; "{}" when nothing was recording. A disk that does not answer is waited
-// for at most 5 s: "left_behind" is 1 then, and no other recording starts until it does.
+// for 5 s, a slow one 30 s in all: "left_behind" is 1 then, and no other recording starts until it
+// has come back.
 STEPSCOPE_API const char* stepscope_stop(void);
 STEPSCOPE_API const char* stepscope_last_error(void);
 // What was asked for and will be missing from the recording that runs, so far: a JSON array of

@@ -22,7 +22,12 @@ Result<AnalysisOptions> analysis_options(const UserSettings& settings) {
   const std::string peaks = or_environment(settings.peaks, "STEPSCOPE_PEAKS");
   if (peaks.empty()) return options;
   auto rates = parse_peaks(peaks);
-  if (!rates) return std::move(rates.error());
+  if (!rates) {
+    Error error = std::move(rates.error());
+    // Who opens a run may not think of a variable.
+    if (settings.peaks.empty()) error.where = "STEPSCOPE_PEAKS: " + error.where;
+    return error;
+  }
   options.peaks = *rates;
   return options;
 }

@@ -33,7 +33,12 @@ TEST_F(UserSettingsTest, TheEnvironmentSaysWhatOptionsDoNot) {
 
 TEST_F(UserSettingsTest, PeaksThatCannotBeReadAreAnError) {
   ::setenv("STEPSCOPE_PEAKS", "fast", 1);
-  EXPECT_FALSE(analysis_options().ok());
+  const auto refused = analysis_options();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message().find("STEPSCOPE_PEAKS: fast"), std::string::npos);
+  const auto option = analysis_options({"", "", "slow"});
+  ASSERT_FALSE(option.ok());
+  EXPECT_EQ(option.error().message().find("STEPSCOPE_PEAKS"), std::string::npos);
   EXPECT_TRUE(analysis_options({"", "", "memory=1e12"}).ok());
 }
 

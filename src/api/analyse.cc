@@ -88,6 +88,8 @@ class Analysis {
 
   // Imports the path, and adds its ranks.
   Status open(const std::string& path) {
+    auto analysis = analysis_options();
+    if (!analysis) return std::move(analysis.error());
     ImportOptions settings;
     settings.jobs = options_.jobs;
     // A store beside an input that may not be written to goes to the cache, as always.
@@ -95,8 +97,6 @@ class Analysis {
     if (!imported) return std::move(imported.error());
     auto store = StoreReader::open(imported->store_path);
     if (!store) return std::move(store.error());
-    auto analysis = analysis_options();
-    if (!analysis) return std::move(analysis.error());
     analysis->threads = options_.jobs;
     runs_.push_back(std::make_unique<RunAnalyses>(*store, std::move(*analysis)));
     for (const RankId& rank : runs_.back()->ranks()) jobs_.push_back({runs_.back().get(), rank});

@@ -161,6 +161,8 @@ Run::~Run() = default;
 
 Result<std::shared_ptr<Run>> Run::open(const std::vector<std::string>& paths,
                                        const OpenOptions& options, Progress& progress) {
+  auto analysis = analysis_options();
+  if (!analysis) return std::move(analysis.error());
   ImportOptions settings;
   settings.form = options.form;
   settings.jobs = options.jobs;
@@ -170,8 +172,6 @@ Result<std::shared_ptr<Run>> Run::open(const std::vector<std::string>& paths,
   if (!imported) return std::move(imported.error());
   auto store = StoreReader::open(imported->store_path);
   if (!store) return std::move(store.error());
-  auto analysis = analysis_options();
-  if (!analysis) return std::move(analysis.error());
   auto state = std::make_unique<State>();
   state->settings = std::move(*analysis);
   state->settings.threads = options.jobs;

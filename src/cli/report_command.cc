@@ -34,10 +34,10 @@ std::string format_of(const Options& options) {
 }
 
 Status report(const Options& options, Progress& progress) {
-  auto store = open_run(options.path, progress);
-  if (!store) return std::move(store.error());
   auto settings = analysis_options({options.fp_start, options.bp_end, options.peaks});
   if (!settings) return std::move(settings.error());
+  auto store = open_run(options.path, progress);
+  if (!store) return std::move(store.error());
   RunAnalyses run(*store, std::move(*settings));
   std::filesystem::path path = std::filesystem::path(options.path).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();

@@ -175,7 +175,7 @@ class Recorder {
   int64_t count_in_rings();
   std::vector<std::string> source_problems();
   bool wait_for_writer();
-  RecordingStatistics leave_behind();
+  RecordingStatistics leave_behind(int64_t waited_ms);
 
   // recorder_sources.cc
   void start_sources();

@@ -19,7 +19,8 @@ RecordingStatistics Recorder::stop() {
   if (watch_) stop_listening_for_signals();  // one that has come is still answered
   stopping_.store(true, std::memory_order_release);
   bell_.ring();
-  if (!wait_for_writer()) return leave_behind();
+  const int64_t began_ns = monotonic_ns();
+  if (!wait_for_writer()) return leave_behind((monotonic_ns() - began_ns) / 1'000'000);
   writer_.join();
   return std::move(statistics_);
 }
@@ -48,15 +49,16 @@ bool Recorder::wait_for_writer() {
 }
 
 // What it uses stays: the writer is one of the recorder's owners.
-RecordingStatistics Recorder::leave_behind() {
+RecordingStatistics Recorder::leave_behind(int64_t waited_ms) {
   writer_.detach();
   RecordingStatistics statistics;
   statistics.left_behind = true;
   statistics.stopped_by =
       "recording stopped: " + (watch_ ? watch_->options().output : options_.folder) +
-      ": the disk did not answer for " + std::to_string(options_.patience.count() / 1000) +
-      " s, and is not waited for any longer; the file is completed if it comes "
-      "back before the program ends";
+      ": the disk was waited for " + std::to_string(waited_ms / 1000) + "." +
+      std::to_string(waited_ms / 100 % 10) +
+      " s, and is not waited for any longer; the file is completed if it comes back before the "
+      "program ends";
   statistics.seconds = static_cast<double>(monotonic_ns() - beginning_.monotonic_ns) * 1e-9;
   statistics.problems = source_problems();
   if (watch_) {

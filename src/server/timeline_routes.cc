@@ -23,6 +23,7 @@ namespace {
 constexpr size_t kMostTracks = 400;
 constexpr size_t kAhead = 16;  // items; their names lie all over the store in a wide view
 constexpr size_t kMostNames = 20'000;
+constexpr size_t kMostRoom = 128 << 10;  // items, 33 bytes each; what comes above makes its own
 
 // From the first to the last slice that has a length: the part of the run that is worth looking at
 // first. Sources put marks before and long after it.
@@ -194,7 +195,8 @@ Status send_view(OpenRun& run, const httplib::Request& request, httplib::Respons
   const auto tracks = number_list(request, "tracks", kMostTracks);
   if (!tracks) return tracks.error();
 
-  ViewReply reply(tracks->size() * (viewport->pixels + 1));  // most lanes have one row
+  // Most lanes have one row.
+  ViewReply reply(std::min<size_t>(tracks->size() * (viewport->pixels + 1), kMostRoom));
   std::vector<ViewportItem> items;
   std::vector<SegmentItem> segments;
   for (const uint64_t track : *tracks) {

@@ -380,7 +380,7 @@ def test_stop_does_not_wait_for_a_disk_that_hangs(
             pass
     profiler.stop()
     profiler.analyse()
-    (line,) = [line for line in said() if "did not answer" in line]
+    (line,) = [line for line in said() if "the disk was waited for" in line]
     assert "events were not recorded" in line
     about = json.loads((made[0].path / "profiler_info_0.json").read_text())["stepscope"]
     assert not about["complete"]  # as it was left at the start
