@@ -20,6 +20,7 @@ function(stepscope_library name)
       ${target}
       PUBLIC ${arg_DEPS}
       PRIVATE ${arg_PRIVATE_DEPS} stepscope_options)
+    stepscope_precompile(${target} stepscope_library_headers)
     set(scope PUBLIC)
   else()
     add_library(${target} INTERFACE)
@@ -40,7 +41,9 @@ endfunction()
 # For tests and commands: most of what is compiled, none of what takes time to run. The libraries,
 # which do the work, keep their optimisation.
 function(stepscope_not_hot name)
-  if(STEPSCOPE_SANITIZE)
+  get_target_property(type ${name} TYPE)
+  if(STEPSCOPE_SANITIZE AND type STREQUAL "EXECUTABLE")
+    # Libraries must be compiled as the headers that were compiled for them.
     target_compile_options(${name} PRIVATE -O0)
   elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(${name} PRIVATE -O1)
@@ -59,6 +62,7 @@ function(stepscope_test name)
   stepscope_executable(${name} "${CMAKE_BINARY_DIR}/tests" "${arg_SOURCES}"
                        "${arg_DEPS};GTest::gtest_main")
   stepscope_not_hot(${name})
+  stepscope_precompile(${name} stepscope_test_headers)
   add_test(NAME ${name}
            COMMAND ${name} --gtest_brief=1
                    "--gtest_output=xml:${CMAKE_BINARY_DIR}/test-results/${name}.xml")
@@ -80,23 +84,26 @@ function(stepscope_benchmark name)
                        "${arg_DEPS};benchmark::benchmark_main")
 endfunction()
 
-# A libFuzzer target in the fuzz preset (build-fuzz/fuzz/NAME). Everywhere else the same entry
-# point runs once over its seeds, tests/fuzz/corpus/NAME/, as an ordinary test: what a fuzzer
-# found stays found, under g++ and the other sanitizers too. A dictionary is tests/fuzz/NAME.dict.
+# A libFuzzer target in the asan preset (build-asan/fuzz/NAME). There and, with a main of our own,
+# everywhere else it also runs once over its seeds, tests/fuzz/corpus/NAME/, as an ordinary test:
+# what a fuzzer found stays found, under g++ and the other sanitizers too. A dictionary is
+# tests/fuzz/NAME.dict.
 function(stepscope_fuzzer name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS")
   stepscope_reject_unparsed(stepscope_fuzzer ${name} "${arg_UNPARSED_ARGUMENTS}")
-  if(STEPSCOPE_SANITIZE STREQUAL "fuzzer")
+  set(seeds "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name}")
+  if(STEPSCOPE_FUZZERS)
     stepscope_executable(${name} "${CMAKE_BINARY_DIR}/fuzz" "${arg_SOURCES}" "${arg_DEPS}")
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
     add_dependencies(fuzzers ${name})
-  elseif(STEPSCOPE_TESTS)
+    add_test(NAME ${name} COMMAND ${name} -runs=0 "${seeds}")
+  else()
     stepscope_executable(
       ${name} "${CMAKE_BINARY_DIR}/tests"
       "${arg_SOURCES};${PROJECT_SOURCE_DIR}/cmake/fuzz_replay_main.cc" "${arg_DEPS}")
-    add_test(NAME ${name} COMMAND ${name} "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name}")
-    stepscope_test_properties(${name} "" "fuzz_seeds")
+    add_test(NAME ${name} COMMAND ${name} "${seeds}")
   endif()
+  stepscope_test_properties(${name} "" "fuzz_seeds")
 endfunction()
 
 # --- what the functions above share ---------------------------------------------------------

@@ -21,22 +21,24 @@ ALLOWED: dict[str, set[str]] = {
     "base": set(),
     "format": {"base"},
     "collector": {"base", "format"},
+    # Documents as trees.
+    "json": {"base"},
     # Text of packed files; args are read from there as well.
     "packed": {"base"},
     "store": {"base", "packed"},
-    "importers": READERS | {"packed"},
-    "importers/native": READERS | {"format"},
-    "analyses": READERS,
+    "importers": READERS | {"json", "packed"},
+    "importers/native": READERS | {"format", "json"},
+    "analyses": READERS | {"json"},
     "query": READERS,
-    "deliverables": READERS | {"analyses"},
+    "deliverables": READERS | {"json", "analyses"},
     # The one door through which other languages reach the readers.
-    "api": READERS | {"importers", "analyses", "query", "deliverables"},
+    "api": READERS | {"json", "importers", "analyses", "query", "deliverables"},
     # Asks running trainings for recordings.
-    "control": {"base"},
+    "control": {"base", "json"},
     # It imports the runs it finds, and asks for new ones.
-    "server": READERS | {"importers", "analyses", "query", "deliverables", "control"},
+    "server": READERS | {"json", "importers", "analyses", "query", "deliverables", "control"},
     "cli": READERS
-    | {"format", "collector", "importers", "analyses", "query", "deliverables", "api"}
+    | {"json", "format", "collector", "importers", "analyses", "query", "deliverables", "api"}
     | {"control", "server"},
 }
 PYTHON_ALLOWED = {"base", "collector", "api"}

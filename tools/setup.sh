@@ -13,7 +13,8 @@ test_packages=(clang-19 libclang-rt-19-dev clang-tidy-19 clang-format-19)
 
 # Compilers see paths relative to the checkout, so that every clone shares ccache's results.
 # The language of messages does not count: Python sets one for what it starts where nobody has.
-export CCACHE_BASEDIR="$stepscope_root" CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=locale
+export CCACHE_BASEDIR="$stepscope_root" CCACHE_NOHASHDIR=1
+export CCACHE_SLOPPINESS=locale,pch_defines,time_macros
 # By the names that the presets use: ccache tells compilers apart by theirs.
 export CC=gcc CXX=g++
 

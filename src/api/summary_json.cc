@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/run_summary.h"
+#include "json/json_tree.h"
 #include "store/schema.h"
 
 namespace stepscope {
@@ -87,7 +88,7 @@ std::string summary_json(const RunSummary& summary) {
   }
   out["tables"] = nlohmann::ordered_json::object();
   for (const TableSummary& table : summary.tables) out["tables"][table.name] = table.rows;
-  return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return write_json(out, 2) + "\n";
 }
 
 }  // namespace stepscope

@@ -17,6 +17,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/sanitizers.h"
+
 namespace stepscope {
 
 template <typename T>
@@ -108,7 +110,9 @@ class PodVector {
     return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   }
   void* remap(size_t bytes) {
-#ifdef __SANITIZE_THREAD__
+    if constexpr (!kThreadSanitizer) {
+      return ::mremap(static_cast<void*>(data_), mapped_bytes_, bytes, MREMAP_MAYMOVE);
+    }
     // The thread sanitizer does not see mremap: it would take the next owner of the pages that were
     // left, or grown into, for a second writer of this block.
     void* moved = map(bytes);
@@ -116,9 +120,6 @@ class PodVector {
     std::memcpy(moved, static_cast<const void*>(data_), size_ * sizeof(T));
     ::munmap(static_cast<void*>(data_), mapped_bytes_);
     return moved;
-#else
-    return ::mremap(static_cast<void*>(data_), mapped_bytes_, bytes, MREMAP_MAYMOVE);
-#endif
   }
   bool is_mapped() const { return mapped_bytes_ != 0; }
   void give_back() {

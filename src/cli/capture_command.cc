@@ -11,6 +11,7 @@
 #include "cli/selection.h"
 #include "cli/terminal.h"
 #include "control/capture.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -82,8 +83,7 @@ Status print(const Options& options, const WatchedPlaces& places, const StepWind
     nlohmann::ordered_json out{{"place", place_names(places)}, {"request", id}};
     if (!id.empty()) out["steps"] = {steps.first, steps.last};
     out["ranks"] = ranks_json(ranks, id);
-    return write_out(out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
-                     "\n");
+    return write_out(write_json(out, 2) + "\n");
   }
   return write_out((id.empty() ? place_names(places) + "\n" : summary_text(steps, ranks, id)) +
                    ranks_text(ranks, id));

@@ -15,6 +15,7 @@
 
 #include "cli/selection.h"
 #include "cli/terminal.h"
+#include "json/json_tree.h"
 #include "tests/support/sample_store.h"
 
 namespace stepscope {
@@ -104,7 +105,7 @@ TEST_F(CliTest, QueryFormats) {
             "   0  add_kernel   2200\n(2 rows)\n");
   EXPECT_EQ(run("query {} " + sql + " --format csv").out,
             "rank,name,dur\r\n0,gemm_kernel,1500\r\n0,add_kernel,2200\r\n");
-  const Json json = Json::parse(run("query {} " + sql + " --format json").out, nullptr, false);
+  const Json json = json_tree(run("query {} " + sql + " --format json").out);
   ASSERT_TRUE(json.is_array());
   EXPECT_EQ(json[1]["dur"], 2200);
   EXPECT_TRUE(run("query {} " + sql + " --format arrow").out.starts_with("ARROW1"));
@@ -169,7 +170,7 @@ TEST_F(CliTest, Info) {
                            "gemm_kernel", "aten::mm", "truncated_input", "user_annotation"}) {
     EXPECT_NE(text.out.find(part), std::string::npos) << part << "\n" << text.out;
   }
-  const Json json = Json::parse(run("info --json {}").out, nullptr, false);
+  const Json json = json_tree(run("info --json {}").out);
   ASSERT_TRUE(json.is_object());
   EXPECT_EQ(json["ranks"][1]["rank"], 1);
   EXPECT_EQ(json["tables"]["slices"], 18);
@@ -186,7 +187,7 @@ TEST_F(CliTest, InfoOfManyRanksFitsAScreen) {
 
 TEST_F(CliTest, Exports) {
   EXPECT_EQ(run("export {} --ranks 1 -o " + folder_.path("one.json")).code, 0);
-  EXPECT_TRUE(Json::parse(file_text(folder_.path("one.json")), nullptr, false).is_object());
+  EXPECT_TRUE(json_tree(file_text(folder_.path("one.json"))).is_object());
   EXPECT_EQ(run("export {} -o " + folder_.path("all")).code, 0);
   EXPECT_TRUE(std::filesystem::exists(folder_.path("all/rank1.json")));
   EXPECT_EQ(run("export {} --format csv --ranks 0 -o " + folder_.path("csv")).code, 0);
@@ -198,7 +199,7 @@ TEST_F(CliTest, Exports) {
 }
 
 TEST_F(CliTest, Doctor) {
-  const Json checks = Json::parse(run("doctor --json").out, nullptr, false);
+  const Json checks = json_tree(run("doctor --json").out);
   ASSERT_TRUE(checks.is_array());
   for (const Json& check : checks) {
     const std::string state = check["state"];
@@ -216,7 +217,7 @@ TEST_F(CliTest, DoctorFindsWhatRecordingWouldUse) {
   ::setenv("STEPSCOPE_ASCENDCL", library.c_str(), 1);
   const std::string before = std::getenv("PATH");
   ::setenv("PATH", (source + "/tests/support/fake_msprof:" + before).c_str(), 1);
-  const Json checks = Json::parse(run("doctor --json").out, nullptr, false);
+  const Json checks = json_tree(run("doctor --json").out);
   ::setenv("PATH", before.c_str(), 1);
   ::unsetenv("STEPSCOPE_ASCENDCL");
   std::map<std::string, std::string> details;
@@ -318,7 +319,7 @@ TEST_F(CliTest, AnalyseWritesFiles) {
   EXPECT_NE(written.out.find("rank 1: " + out + "/rank1/ASCEND_PROFILER_OUTPUT"), std::string::npos)
       << written.out;
   EXPECT_TRUE(
-      Json::parse(file_text(out + "/rank0/ASCEND_PROFILER_OUTPUT/trace_view.json")).is_array());
+      json_tree(file_text(out + "/rank0/ASCEND_PROFILER_OUTPUT/trace_view.json")).is_array());
   const Outcome nowhere = run("analyse {}");
   EXPECT_EQ(nowhere.code, 1);
   EXPECT_NE(nowhere.err.find("-o"), std::string::npos) << nowhere.err;

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/machine_checks.h"
 #include "cli/terminal.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -41,7 +42,7 @@ std::string checks_json(const std::vector<Check>& checks) {
                    {"detail", check.detail},
                    {"remedy", check.remedy}});
   }
-  return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return write_json(out, 2) + "\n";
 }
 
 }  // namespace

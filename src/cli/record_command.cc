@@ -21,6 +21,7 @@
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "format/chunk_reader.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -135,7 +136,7 @@ std::string describe(const std::string& run) {
     auto more = reader->next(chunk);
     if (!more || !*more) break;
     for (const RawNote& note : chunk.notes) {
-      const auto json = nlohmann::json::parse(note.json, nullptr, false);
+      const auto json = json_tree(note.json);
       if (!json.is_object()) continue;
       const auto text = [&](const char* key) {
         const auto at = json.find(key);
@@ -189,7 +190,7 @@ Status ask_for_watch(const Options& options, const std::string& output) {
     rules["slow_step"] = {{"factor", options.slow_factor}, {"steps", options.slow_steps}};
   if (options.no_progress_s > 0) rules["no_progress_s"] = options.no_progress_s;
   const nlohmann::json asked = {{"start", true}, {"output_path", output}, {"watch", rules}};
-  ::setenv("STEPSCOPE_OPTIONS", asked.dump().c_str(), 1);
+  ::setenv("STEPSCOPE_OPTIONS", write_json(asked).c_str(), 1);
   ::setenv("STEPSCOPE_WATCH", "1", 1);
   put_first_on_python_path(python);
   return {};

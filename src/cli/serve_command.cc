@@ -20,6 +20,7 @@
 #include "cli/output.h"
 #include "cli/port_holder.h"
 #include "cli/terminal.h"
+#include "json/json_tree.h"
 #include "server/server.h"
 
 namespace stepscope {
@@ -122,7 +123,7 @@ int serve_detached(Options& options, Progress& progress, int report) {
   const std::string note = note_path(options);
   {
     const nlohmann::json about = {{"pid", getpid()}, {"base", options.server.base}};
-    std::ofstream(note) << about.dump() << '\n';
+    std::ofstream(note) << write_json(about) << '\n';
     chmod(note.c_str(), 0600);
   }
   tell("ok " + (*server)->link());
@@ -164,8 +165,8 @@ Status start(Options& options, Program& program) {
 
 Status stop(const Options& options) {
   const std::string note = note_path(options);
-  std::ifstream file(note);
-  const auto about = nlohmann::json::parse(file, nullptr, false);
+  const auto read = read_json_file(note);
+  const auto about = read ? *read : nlohmann::json();
   const pid_t pid = about.is_object() && about.contains("pid") && about["pid"].is_number_integer()
                         ? about["pid"].get<pid_t>()
                         : 0;

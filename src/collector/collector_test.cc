@@ -332,9 +332,6 @@ TEST_F(Collector, OurThreadsTakeNoSignals) {
 }
 
 TEST_F(Collector, AForkedChildIsOnItsOwn) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "ThreadSanitizer ends children of a program with threads that start threads";
-#endif
   start();
   {
     STEPSCOPE_SCOPE("parent");

@@ -194,9 +194,6 @@ TEST_F(Pipeline, NonsenseIsNotJoined) {
 }
 
 TEST_F(Pipeline, AWorkerMayRecordItselfInstead) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "ThreadSanitizer allows no new threads behind fork";
-#endif
   const std::string address = stepscope_worker_address();
   const testing::TemporaryFolder own;
   start();

@@ -189,9 +189,6 @@ TEST_F(RecorderWith, ARingIsNotLargerThanTheBudget) {
 }
 
 TEST_F(RecorderWith, NothingWaitsForAStopThatHangs) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "ThreadSanitizer ends children of a program with threads that start threads";
-#endif
   std::atomic<bool> is_stopping = false;
   std::atomic<bool> goes_on = false;
   auto source = std::make_unique<TestSource>();
@@ -294,9 +291,6 @@ TEST_F(RecorderWith, AStopDoesNotWaitForADiskThatHangs) {
 }
 
 TEST_F(RecorderWith, AProgramEndsThoughItsDiskHangs) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "ThreadSanitizer ends children of a program with threads that start threads";
-#endif
   const HangingDisk disk(folder_.path());
   int said[2];
   ASSERT_EQ(::pipe(said), 0);
@@ -324,9 +318,6 @@ TEST_F(RecorderWith, AProgramEndsThoughItsDiskHangs) {
 
 // A forked child has nothing to do with what its parent left behind.
 TEST_F(RecorderWith, AForkedChildDoesNotWaitForItsParentsDisk) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "ThreadSanitizer ends children of a program with threads that start threads";
-#endif
   const HangingDisk disk(folder_.path());
   ASSERT_TRUE(Process::instance().start(impatient(folder_.path()), {}).ok());
   record_noise();

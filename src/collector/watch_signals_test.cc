@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/sanitizers.h"
 #include "collector/watching_test.h"
 #include "stepscope/record.h"
 #include "tests/support/temporary_folder.h"
@@ -199,9 +200,9 @@ TEST(Dying, AHandlerThatCameAboveOursAndCallsItIsCalledOnce) {
 }
 
 TEST(Dying, AForkedChildHasNoWriterAndDoesNotWaitForOne) {
-#if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "behind a fork with threads ThreadSanitizer delivers no signals";
-#endif
+  if (kThreadSanitizer) {
+    GTEST_SKIP() << "behind a fork with threads ThreadSanitizer delivers no signals";
+  }
   const testing::TemporaryFolder folder;
   const int status = train_in_child(
       folder.path("runs"), kSignals, [] {},

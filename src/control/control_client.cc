@@ -8,6 +8,8 @@
 #include <httplib.h>
 #include <nlohmann/json.hpp>
 
+#include "json/json_tree.h"
+
 namespace stepscope {
 namespace {
 
@@ -52,7 +54,7 @@ class ControlSocket : public WatchedPlace {
     const auto ranks = reply->find("ranks");
     if (ranks == reply->end() || !ranks->is_array()) return found;
     for (const Json& told : *ranks) {
-      auto rank = parse_rank(told.dump(-1, ' ', false, Json::error_handler_t::replace));
+      auto rank = parse_rank(write_json(told));
       if (!rank) continue;
       rank->alive = told.value("alive", Json()) == Json(true);
       found.push_back(std::move(*rank));
@@ -108,7 +110,7 @@ class ControlSocket : public WatchedPlace {
                    stopped.empty() ? httplib::to_string(reply.error()) : stopped,
                    "the training has STEPSCOPE_CONTROL; --ca names its certificate"};
     }
-    Json json = Json::parse(answer, nullptr, false);
+    Json json = ordered_json_tree(answer);
     if (reply->status == 200 && json.is_object()) return json;
     std::string why = "it answers with " + std::to_string(reply->status);
     if (json.is_object() && json.contains("error") && json["error"].is_string())

@@ -18,6 +18,7 @@
 
 #include "base/file.h"
 #include "base/folder.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -68,7 +69,7 @@ int64_t parent_of(int64_t process) {
 // Where this machine can see the process it is asked, elsewhere what it tells must be fresh.
 bool is_alive(const std::string& text, const WatchingRank& rank) {
   if (rank.state == "ended") return false;
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = ordered_json_tree(text);
   const std::string names = own_process_names();
   if (rank.host == own_host() && !names.empty() && text_in(json, "pid_namespace") == names) {
     const std::string started = started_ticks(rank.process);
@@ -124,7 +125,7 @@ std::vector<Registered> registered() {
     for (const fs::path& path : paths_in(folder, error)) {
       if (path.extension() != ".json") continue;
       const auto text = read_file(path.string(), kLargestFile);
-      const Json json = Json::parse(text ? *text : "", nullptr, false);
+      const Json json = ordered_json_tree(text ? *text : "");
       if (!json.is_object() || !json.contains("pid") || !json["pid"].is_number_integer()) continue;
       if (text_in(json, "host") != host || text_in(json, "pid_namespace") != process_names)
         continue;

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "json/json_tree.h"
 #include "tests/support/temporary_folder.h"
 
 namespace stepscope {
@@ -53,7 +54,7 @@ class WatchedFolderTest : public ::testing::Test {
                 {"poll_interval_s", 0}};
   }
   void write_status(const Json& json) const {
-    write(".stepscope/rank_" + std::to_string(json["rank"].get<int>()) + ".json", json.dump());
+    write(".stepscope/rank_" + std::to_string(json["rank"].get<int>()) + ".json", write_json(json));
   }
   WatchedFolder watched() const { return WatchedFolder(folder_.path("")); }
 
@@ -127,9 +128,10 @@ TEST_F(WatchedFolderTest, ARequestKeepsOtherKeysAndTheirOrder) {
   ASSERT_TRUE(edit);
   ASSERT_TRUE((*edit)->asked() == (StepWindow{1, 1}));
   ASSERT_TRUE((*edit)->write({"id", {7, 9}, 1, false, false, {0, 2}}));
-  const Json json = Json::parse(text("profiler_config.json"));
-  EXPECT_EQ(json.dump(), R"({"start_step":7,"stop_step":9,"with_stack":false,"activities":["CPU"],)"
-                         R"("profiler_level":1,"ranks":[0,2],"request":"id"})");
+  const Json json = ordered_json_tree(text("profiler_config.json"));
+  EXPECT_EQ(write_json(json),
+            R"({"start_step":7,"stop_step":9,"with_stack":false,"activities":["CPU"],)"
+            R"("profiler_level":1,"ranks":[0,2],"request":"id"})");
   edit->reset();
   edit = watched().edit();
   ASSERT_TRUE(edit);
@@ -142,7 +144,7 @@ TEST_F(WatchedFolderTest, ABrokenConfigurationIsReplaced) {
   ASSERT_TRUE(edit);
   EXPECT_FALSE((*edit)->asked().has_value());
   ASSERT_TRUE((*edit)->write({"id", {2, 2}, -1, false, true, {}}));
-  const Json json = Json::parse(text("profiler_config.json"));
+  const Json json = ordered_json_tree(text("profiler_config.json"));
   EXPECT_EQ(json["start_step"], 2);
   EXPECT_EQ(json["profile_framework"], -1);
   EXPECT_EQ(json["analyse_mode"], 1);
@@ -186,7 +188,7 @@ TEST(RegisteredProcesses, ThoseOfOtherMachinesStayAndAreNotMeant) {
                      {"started", "7"},
                      {"cfg_path", "/cfg" + name},
                      {"jobs", {"job-" + name}}};
-    std::ofstream(folder.path("stepscope/" + name + ".json")) << entry.dump();
+    std::ofstream(folder.path("stepscope/" + name + ".json")) << write_json(entry);
   };
   add("gone", host, names);
   add("elsewhere", "elsewhere", names);

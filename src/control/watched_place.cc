@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "json/json_tree.h"
+
 namespace stepscope {
 namespace {
 
@@ -53,14 +55,14 @@ Json default_configuration() {
 }  // namespace
 
 std::optional<StepWindow> ConfigEdit::asked() const {
-  const Json json = Json::parse(text_, nullptr, false);
+  const Json json = ordered_json_tree(text_);
   if (!json.is_object()) return std::nullopt;
   const StepWindow steps{whole_in(json, "start_step"), whole_in(json, "stop_step")};
   return steps.first > 0 && steps.last >= steps.first ? std::optional(steps) : std::nullopt;
 }
 
 Status ConfigEdit::write(const CaptureRequest& request) {
-  Json json = Json::parse(text_, nullptr, false);
+  Json json = ordered_json_tree(text_);
   if (!json.is_object()) json = default_configuration();
   json["start_step"] = request.steps.first;
   json["stop_step"] = request.steps.last;
@@ -70,11 +72,11 @@ Status ConfigEdit::write(const CaptureRequest& request) {
   json.erase("ranks");
   if (!request.ranks.empty()) json["ranks"] = request.ranks;
   json["request"] = request.id;
-  return store(json.dump(4, ' ', false, Json::error_handler_t::replace) + "\n");
+  return store(write_json(json, 4) + "\n");
 }
 
 std::optional<WatchingRank> parse_rank(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = ordered_json_tree(text);
   if (!json.is_object() || !json.contains("rank")) return std::nullopt;
   WatchingRank rank;
   rank.rank = whole_in(json, "rank");

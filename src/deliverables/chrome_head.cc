@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_text.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -10,13 +11,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json parse_object(std::string_view text) {
-  Json value = Json::parse(text, nullptr, false);
+  Json value = ordered_json_tree(text);
   return value.is_object() ? value : Json::object();
 }
 
-std::string dump(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string dump(const Json& value) { return write_json(value); }
 
 // Numbers of c10::DeviceType.
 int device_type(std::string_view kind) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "json/json_tree.h"
 #include "store/store_writer.h"
 #include "tests/support/sample_store.h"
 
@@ -38,7 +39,7 @@ Json events_named(const Json& trace, const std::string& name) {
 TEST(ChromeTrace, HeadAndTimes) {
   const TemporaryFolder folder;
   const std::string text = export_text(testing::write_sample_store(folder, 2), 1, {});
-  const Json trace = Json::parse(text, nullptr, false);
+  const Json trace = json_tree(text);
   ASSERT_FALSE(trace.is_discarded()) << text;
   EXPECT_EQ(trace["baseTimeNanoseconds"], kBase);
   EXPECT_EQ(trace["distributedInfo"]["rank"], 1);
@@ -53,8 +54,7 @@ TEST(ChromeTrace, HeadAndTimes) {
 
 TEST(ChromeTrace, OverlapsGetLanesOfTheirOwn) {
   const TemporaryFolder folder;
-  const Json trace =
-      Json::parse(export_text(testing::write_sample_store(folder, 1), 0, {}), nullptr, false);
+  const Json trace = json_tree(export_text(testing::write_sample_store(folder, 1), 0, {}));
   EXPECT_EQ(events_named(trace, "gemm_kernel")[0]["tid"], 7);
   EXPECT_EQ(events_named(trace, "add_kernel")[0]["tid"], "7 (overlap 1)");
   int named = 0;
@@ -71,7 +71,7 @@ TEST(ChromeTrace, OverlapsGetLanesOfTheirOwn) {
     if (event["ph"] != "X" || event["dur"] < 0) continue;
     const double start = event["ts"];
     const double length = event["dur"];
-    lanes[event["pid"].dump() + event["tid"].dump()].push_back({start, start + length});
+    lanes[write_json(event["pid"]) + write_json(event["tid"])].push_back({start, start + length});
   }
   for (const auto& [lane, slices] : lanes) {
     for (const auto& a : slices) {
@@ -84,8 +84,7 @@ TEST(ChromeTrace, OverlapsGetLanesOfTheirOwn) {
 
 TEST(ChromeTrace, ArrowsInstantsCountersMemory) {
   const TemporaryFolder folder;
-  const Json trace =
-      Json::parse(export_text(testing::write_sample_store(folder, 1), 0, {}), nullptr, false);
+  const Json trace = json_tree(export_text(testing::write_sample_store(folder, 1), 0, {}));
   const Json launches = events_named(trace, "ac2g");
   ASSERT_EQ(launches.size(), 4u);
   for (const Json& arrow : launches) EXPECT_EQ(arrow["cat"], "ac2g");
@@ -114,14 +113,14 @@ TEST(ChromeTrace, ChoiceOfTimeAndSteps) {
   const std::string path = testing::write_sample_store(folder, 1);
   ChromeTraceOptions options;
   options.to_ns = kBase + 1200;
-  Json trace = Json::parse(export_text(path, 0, options), nullptr, false);
+  Json trace = json_tree(export_text(path, 0, options));
   EXPECT_EQ(events_named(trace, "aten::mm").size(), 1u);
   EXPECT_EQ(events_named(trace, "aten::add").size(), 0u);
   EXPECT_EQ(events_named(trace, "fwdbwd").size(), 0u);
   EXPECT_EQ(events_named(trace, "[memory]").size(), 1u);
   options = {};
   options.steps = {8};
-  trace = Json::parse(export_text(path, 0, options), nullptr, false);
+  trace = json_tree(export_text(path, 0, options));
   EXPECT_EQ(events_named(trace, "aten::mm").size(), 0u);
   EXPECT_EQ(events_named(trace, "[memory]").size(), 0u);
 }
@@ -150,7 +149,7 @@ TEST(ChromeTrace, HostileTextStaysJson) {
   ASSERT_TRUE((*writer)->add_rank(0, rank, 1));
   ASSERT_TRUE((*writer)->finish("{}"));
   const std::string text = export_text(folder.path("x.stepscope"), 0, {});
-  const Json trace = Json::parse(text, nullptr, false);
+  const Json trace = json_tree(text);
   ASSERT_FALSE(trace.is_discarded()) << text;
   EXPECT_EQ(events_named(trace, "nan")[0]["args"]["raw"], R"({"x": NaN, })");
   EXPECT_EQ(events_named(trace, "nan")[0]["tid"], "007");

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "deliverables/profiler_output.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -166,8 +167,7 @@ Json& step_entry(Json& tree, int64_t step) {
 Result<bool> write_tree(const Json& tree, const OutputContext& context, const Sink& sink) {
   if (tree.empty()) return false;
   const int indent = context.options.pretty ? 4 : -1;
-  if (auto status = sink(tree.dump(indent, ' ', false, Json::error_handler_t::replace)); !status)
-    return std::move(status.error());
+  if (auto status = sink(write_json(tree, indent)); !status) return std::move(status.error());
   return true;
 }
 

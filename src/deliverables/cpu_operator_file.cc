@@ -10,13 +10,13 @@
 
 #include "analyses/common/rank_rows.h"
 #include "deliverables/profiler_output.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
 
 bool recorded_mindspore(const StoreReader& store, size_t rank) {
-  const auto versions =
-      nlohmann::json::parse(text_at(store, Table::kRanks, "versions", rank), nullptr, false);
+  const auto versions = json_tree(text_at(store, Table::kRanks, "versions", rank));
   return versions.is_object() && versions.contains("metadata") &&
          versions["metadata"].is_object() && versions["metadata"].contains("mindspore");
 }

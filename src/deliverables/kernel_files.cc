@@ -9,6 +9,7 @@
 
 #include "base/decimal.h"
 #include "deliverables/profiler_output.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -73,8 +74,7 @@ class KernelSource {
 };
 
 std::string text_of(const Json& value) {
-  return value.is_string() ? value.get<std::string>()
-                           : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return value.is_string() ? value.get<std::string>() : write_json(value);
 }
 
 // Names of hardware counters in the order in which they appear. OP State and HF32 Eligible have
@@ -83,18 +83,19 @@ std::vector<std::string> counter_names(const OutputContext& context) {
   std::vector<std::string> names;
   std::unordered_map<int64_t, bool> seen;
   size_t looked_at = 0;
-  for_each_row<1>(
-      context.store(), Table::kKernels, context.rank.position, {"counters"}, [&](const auto& row) {
-        constexpr size_t kEnough = 20'000;
-        if (row[0] == kNull || !seen.try_emplace(row[0], true).second) return;
-        if (++looked_at > kEnough) return;
-        const Json counters = Json::parse(context.store().string(row[0]), nullptr, false);
-        if (!counters.is_object()) return;
-        for (const auto& [name, value] : counters.items()) {
-          if (name == "OP State" || name == "HF32 Eligible") continue;
-          if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-        }
-      });
+  for_each_row<1>(context.store(), Table::kKernels, context.rank.position, {"counters"},
+                  [&](const auto& row) {
+                    constexpr size_t kEnough = 20'000;
+                    if (row[0] == kNull || !seen.try_emplace(row[0], true).second) return;
+                    if (++looked_at > kEnough) return;
+                    const Json counters = ordered_json_tree(context.store().string(row[0]));
+                    if (!counters.is_object()) return;
+                    for (const auto& [name, value] : counters.items()) {
+                      if (name == "OP State" || name == "HF32 Eligible") continue;
+                      if (std::find(names.begin(), names.end(), name) == names.end())
+                        names.push_back(name);
+                    }
+                  });
   return names;
 }
 
@@ -242,8 +243,8 @@ Result<bool> write_kernel_details(OutputContext& context, const Sink& sink) {
     const bool communicates = store.string(kernel.work_class.at(one.row)) == "communication";
     const auto args_text = store.args(rank, slice, &cache);
     if (!args_text) return args_text.error();
-    const Json args = Json::parse(*args_text, nullptr, false);
-    const Json about = Json::parse(store.string(kernel.counters.at(one.row)), nullptr, false);
+    const Json args = ordered_json_tree(*args_text);
+    const Json about = ordered_json_tree(store.string(kernel.counters.at(one.row)));
     const int64_t row = source.row_of(one.ts_ns, name);
     const auto from = [](const Json& object, const std::string& key) {
       return object.is_object() && object.contains(key) ? text_of(object[key]) : std::string();

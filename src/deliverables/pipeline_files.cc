@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "deliverables/profiler_output.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -185,8 +186,7 @@ Result<bool> write_minddata_summary_json(OutputContext& context, const Sink& sin
   const Json tree = summary_of(context);
   if (tree.empty()) return false;
   const int indent = context.options.pretty ? 4 : -1;
-  if (auto status = sink(tree.dump(indent, ' ', false, Json::error_handler_t::replace)); !status)
-    return std::move(status.error());
+  if (auto status = sink(write_json(tree, indent)); !status) return std::move(status.error());
   return true;
 }
 
@@ -197,9 +197,7 @@ Result<bool> write_minddata_summary(OutputContext& context, const Sink& sink) {
   for (const auto& [key, values] : tree.items()) {
     text += key;
     for (const Json& value : values) {
-      std::string cell = value.is_string()
-                             ? value.get<std::string>()
-                             : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+      std::string cell = value.is_string() ? value.get<std::string>() : write_json(value);
       text += ',';
       if (cell.find_first_of(",\"\r\n") == std::string::npos) {
         text += cell;
@@ -242,7 +240,7 @@ Result<bool> write_dataset(OutputContext& context, const Sink& sink) {
                     const size_t split = rest.find("::");
                     std::string custom;
                     if (const auto args = store.args(context.rank.position, slice, &cache); args) {
-                      const Json about = Json::parse(*args, nullptr, false);
+                      const Json about = ordered_json_tree(*args);
                       if (about.is_object() && about.contains("custom_info") &&
                           about["custom_info"].is_string()) {
                         custom = about["custom_info"].get<std::string>();

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "deliverables/trace_view.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -99,7 +100,7 @@ struct PendingFile {
 std::vector<std::string> files_written_before(const std::string& folder) {
   const auto text = read_file(folder + "/" + std::string(kOutputMarker), 1 << 20);
   if (!text) return {};
-  const auto marker = nlohmann::json::parse(*text, nullptr, false);
+  const auto marker = json_tree(*text);
   std::vector<std::string> names;
   if (!marker.is_object() || !marker.contains("files") || !marker["files"].is_array()) return names;
   for (const auto& name : marker["files"]) {
@@ -114,7 +115,7 @@ std::string marker_text(const std::vector<std::string>& files) {
   nlohmann::ordered_json marker;
   marker["about"] = "these files were made from the recording and can be made again";
   marker["files"] = files;
-  return marker.dump(1) + "\n";
+  return write_json(marker, 1) + "\n";
 }
 
 Error cancelled() { return {ErrorCode::kCancelled, "cancelled", "", "nothing was written", ""}; }

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/decimal.h"
+#include "json/json_tree.h"
 #include "tests/support/csv_rows.h"
 #include "tests/support/imported_run.h"
 #include "tests/support/sample_store.h"
@@ -52,7 +53,7 @@ TEST(ProfilerOutput, OfASmallStore) {
   EXPECT_TRUE(std::filesystem::exists(folder.path("outside")));
   EXPECT_FALSE(std::filesystem::exists(out + "/old.csv"));
 
-  const json events = json::parse(content(out + "/trace_view.json"));
+  const json events = json_tree(content(out + "/trace_view.json"));
   ASSERT_TRUE(events.is_array());
   bool step = false;
   bool computing = false;
@@ -247,8 +248,8 @@ void expect_same(const json& ours, const json& theirs, double tolerance, const s
 TEST_F(RealOutput, CommunicationEqualsTheShippedFiles) {
   if (!analyse("ascend/msinsight/text/level1")) GTEST_SKIP() << "needs ../shared/data";
   for (const char* file : {"communication.json", "communication_matrix.json"}) {
-    const json ours = json::parse(content(out() + "/" + file));
-    const json theirs = json::parse(content(shipped(file)));
+    const json ours = json_tree(content(out() + "/" + file));
+    const json theirs = json_tree(content(shipped(file)));
     expect_same(ours, theirs, 0.0002, file);
   }
 }
@@ -292,8 +293,8 @@ TEST_F(RealOutput, MindSporeOnCpu) {
     }
     return found;
   };
-  const auto ours = operators(json::parse(content(out() + "/trace_view.json")), 0);
-  const auto theirs = operators(json::parse(content(file)), 37);
+  const auto ours = operators(json_tree(content(out() + "/trace_view.json")), 0);
+  const auto theirs = operators(json_tree(content(file)), 37);
   EXPECT_GT(ours.size(), 100u);
   EXPECT_EQ(ours.size(), theirs.size());
 }
@@ -310,7 +311,7 @@ TEST_F(RealOutput, DataPipelineOfMindSpore) {
   EXPECT_EQ(raw.rows[1].at("children_id"), "[2]");
   EXPECT_EQ(raw.rows[0].at("parent_id"), "");
   EXPECT_TRUE(raw.rows[2].at("output_queue_size").starts_with("[16, 16, 16"));
-  const json summary = json::parse(content(out() + "/minddata_pipeline_summary_0.json"));
+  const json summary = json_tree(content(out() + "/minddata_pipeline_summary_0.json"));
   EXPECT_EQ(summary["pipeline_ops"], json({"Batch(id=0)", "Map(id=1)", "Generator(id=2)"}));
   EXPECT_EQ(summary["parent_id"], json({-1, 0, 1}));
   EXPECT_EQ(summary["queue_empty_freq_pct"][1], 100.0);

@@ -46,7 +46,7 @@ std::string meta(std::string_view name, const std::string& place, std::string_vi
   return text + "\":" + value + "}}";
 }
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string out;
   append_json_text(out, text);
   return out;
@@ -73,7 +73,7 @@ TraceViewPlaces::TraceViewPlaces(const ChromeRank& rank) {
     describe_process(pid, process);
     const std::string_view thread = rank.text(Table::kTracks, "thread", track);
     if (!thread.empty() && kind != "counter")
-      metadata_.push_back(meta("thread_name", places_.back(), "name", quoted(thread)));
+      metadata_.push_back(meta("thread_name", places_.back(), "name", json_string(thread)));
   }
 }
 
@@ -107,25 +107,25 @@ void TraceViewPlaces::describe_process(const std::string& pid, std::string_view 
     return;
   described_.push_back(pid);
   const std::string place = R"("pid":)" + pid + R"(,"tid":0)";
-  metadata_.push_back(meta("process_name", place, "name", quoted(name)));
+  metadata_.push_back(meta("process_name", place, "name", json_string(name)));
   const KnownProcess* known = known_process(name);
   if (known == nullptr) return;
   metadata_.push_back(
       meta("process_sort_index", place, "sort_index", std::to_string(known->sort_index)));
-  metadata_.push_back(meta("process_labels", place, "labels", quoted(known->label)));
+  metadata_.push_back(meta("process_labels", place, "labels", json_string(known->label)));
 }
 
 int64_t TraceViewPlaces::add_process(std::string_view name, int64_t usual_pid, int64_t sort_index) {
   const int64_t pid = free_pid(usual_pid);
   const std::string place = R"("pid":)" + std::to_string(pid) + R"(,"tid":0)";
-  metadata_.push_back(meta("process_name", place, "name", quoted(name)));
+  metadata_.push_back(meta("process_name", place, "name", json_string(name)));
   metadata_.push_back(meta("process_sort_index", place, "sort_index", std::to_string(sort_index)));
   return pid;
 }
 
 void TraceViewPlaces::add_thread(int64_t pid, int64_t tid, std::string_view name) {
   const std::string place = R"("pid":)" + std::to_string(pid) + R"(,"tid":)" + std::to_string(tid);
-  metadata_.push_back(meta("thread_name", place, "name", quoted(name)));
+  metadata_.push_back(meta("thread_name", place, "name", json_string(name)));
   metadata_.push_back(meta("thread_sort_index", place, "sort_index", std::to_string(tid)));
 }
 

@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "importers/discover.h"
+#include "json/json_tree.h"
 #include "store/store_reader.h"
 #include "store/store_writer.h"
 
@@ -70,7 +71,7 @@ std::string stale_reason(const std::string& path, uint64_t stamp,
   if (!store)
     return store.error().code == ErrorCode::kUnsupported ? "it was made by another version"
                                                          : store.error().why;
-  const json info = json::parse((*store)->run_info_json(), nullptr, false);
+  const json info = json_tree((*store)->run_info_json());
   if (!info.is_object()) return "its description cannot be read";
   if (info.value("stamp", std::string()) != std::to_string(stamp)) return "the input changed since";
   if (info.value("form", std::string()) != options.form) return "another form was asked for";
@@ -117,7 +118,7 @@ std::string other_forms(const RankSource& source) {
   json list = json::array();
   for (const Candidate& other : source.others)
     list.push_back({{"form", other.importer->name()}, {"path", other.path}});
-  return list.dump(-1, ' ', false, json::error_handler_t::replace);
+  return write_json(list);
 }
 
 // The part comes first: its importer sees a rank with nothing else in it. Who the rank is and which
@@ -135,11 +136,11 @@ Status import_with_part(const RankSource& source, const ImportContext& context, 
   if (rank.steps.empty()) rank.steps = std::move(steps);
   if (rank.info.device_kind.empty() || rank.info.device_kind == "CPU")
     rank.info.device_kind = of_part.device_kind;
-  json versions = json::parse(rank.info.versions_json, nullptr, false);
+  json versions = json_tree(rank.info.versions_json);
   if (!versions.is_object()) versions = json::object();
-  json more = json::parse(of_part.versions_json, nullptr, false);
+  json more = json_tree(of_part.versions_json);
   if (more.is_object()) versions[source.part->importer->name()] = std::move(more);
-  rank.info.versions_json = versions.dump(-1, ' ', false, json::error_handler_t::replace);
+  rank.info.versions_json = write_json(versions);
   return {};
 }
 
@@ -289,8 +290,7 @@ Result<ImportedRun> import_run(const std::vector<std::string>& given_paths,
   info["form"] = options.form;
   info["paths"] = json::array();
   for (const std::string& path : paths) info["paths"].push_back(path);
-  if (auto status = (*writer)->finish(info.dump(-1, ' ', false, json::error_handler_t::replace));
-      !status) {
+  if (auto status = (*writer)->finish(write_json(info)); !status) {
     return std::move(status.error());
   }
   return run;

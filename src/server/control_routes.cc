@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "json/json_tree.h"
 #include "server/http_reply.h"
 #include "server/routes.h"
 #include "server/training_control.h"
@@ -24,7 +25,7 @@ constexpr size_t kMostRanks = 10'000;
 constexpr int64_t kLastStep = int64_t{1} << 53;  // as the configuration has it
 
 void reply(httplib::Response& response, const Json& json) {
-  reply_json(response, json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  reply_json(response, write_json(json));
 }
 
 Error bad(const std::string& where, const char* why) {
@@ -74,7 +75,7 @@ Result<CaptureWish> read_wish(const httplib::Request& request) {
                  "the body must be application/json", ""};
   if (request.body.size() > kLargestBody)
     return Error{ErrorCode::kLimit, "the request is too large", "", "", "see docs/api.md"};
-  const Json body = Json::parse(request.body, nullptr, false);
+  const Json body = ordered_json_tree(request.body);
   if (!body.is_object()) return bad("body", "it is no JSON object");
   CaptureWish wish;
   for (const auto& [key, value] : body.items()) {

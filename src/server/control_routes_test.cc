@@ -5,6 +5,7 @@
 #include <fstream>
 #include <mutex>
 
+#include "json/json_tree.h"
 #include "tests/support/server_fixture.h"
 
 namespace stepscope {
@@ -45,12 +46,12 @@ class Controls : public testing::ServerFixture {
     // Whole or not at all, as ranks do.
     const std::string path =
         folder_.path("cfg/.stepscope/rank_" + std::to_string(rank["rank"].get<int>()) + ".json");
-    std::ofstream(path + ".new") << rank.dump();
+    std::ofstream(path + ".new") << write_json(rank);
     fs::rename(path + ".new", path);
   }
   json configuration() {
-    std::ifstream file(folder_.path("cfg/profiler_config.json"));
-    return json::parse(file, nullptr, false);
+    const auto read = read_json_file(folder_.path("cfg/profiler_config.json"));
+    return read ? *read : json();
   }
   // A rank that takes up what is asked.
   void answer(int rank, const std::string& state, const std::string& output = "") {
@@ -68,15 +69,16 @@ class Controls : public testing::ServerFixture {
       const std::scoped_lock lock(mutex_);
       json rank = told(3);
       rank["alive"] = true;
-      if (const json asked = json::parse(config_); asked.contains("request")) {
+      if (const json asked = json_tree(config_); asked.contains("request")) {
         rank["state"] = "armed";
         rank["taken"] = rank["request"] = asked["request"];
       }
-      response.set_content(json{{"ranks", {rank}}}.dump(), "application/json");
+      response.set_content(write_json(json{{"ranks", {rank}}}), "application/json");
     });
     socket_.Get("/config", [this](const httplib::Request&, httplib::Response& response) {
       const std::scoped_lock lock(mutex_);
-      response.set_content(json{{"text", config_}, {"version", "1"}}.dump(), "application/json");
+      response.set_content(write_json(json{{"text", config_}, {"version", "1"}}),
+                           "application/json");
     });
     socket_.Put("/config", [this](const httplib::Request& request, httplib::Response& response) {
       const std::scoped_lock lock(mutex_);
@@ -95,7 +97,7 @@ class Controls : public testing::ServerFixture {
     EXPECT_TRUE(reply);
     if (!reply) return {};
     EXPECT_EQ(reply->status, status) << reply->body;
-    return json::parse(reply->body, nullptr, false);
+    return json_tree(reply->body);
   }
 
   httplib::Server socket_;
@@ -117,7 +119,7 @@ TEST_F(Controls, AFolderFromAskingToTheRun) {
   tell(told(1));
   EXPECT_EQ(get("control")["target"], folder_.path("cfg"));
   const json before = get("control/ranks");
-  ASSERT_EQ(before["ranks"].size(), 2u) << before.dump();
+  ASSERT_EQ(before["ranks"].size(), 2u) << write_json(before);
   EXPECT_EQ(before["ranks"][0]["step"], 10);
   EXPECT_EQ(before["ranks"][0]["state"], "watching");
   EXPECT_EQ(before["places"][0]["name"], folder_.path("cfg/profiler_config.json"));
@@ -134,7 +136,7 @@ TEST_F(Controls, AFolderFromAskingToTheRun) {
       asked(R"({"steps": [50, 52], "level": 1, "with_stack": true, "ranks": [1, 0]})");
   ranks.join();
   EXPECT_EQ(sent["steps"], json({50, 52}));
-  EXPECT_EQ(sent["ranks"][0]["state"], "armed") << sent.dump();
+  EXPECT_EQ(sent["ranks"][0]["state"], "armed") << write_json(sent);
   EXPECT_EQ(sent["ranks"][1]["state"], "started");
   EXPECT_EQ(sent["over"], false);
   const json written = configuration();
@@ -182,7 +184,7 @@ TEST_F(Controls, ARequestThatWasTakenFromARankSaysSo) {
   tell(later);
   std::this_thread::sleep_for(std::chrono::milliseconds(400));
   const json request = get("control/ranks")["requests"][0];
-  EXPECT_EQ(request["ranks"][0]["state"], "superseded") << request.dump();
+  EXPECT_EQ(request["ranks"][0]["state"], "superseded") << write_json(request);
   EXPECT_EQ(request["over"], true);
 }
 
@@ -190,7 +192,7 @@ TEST_F(Controls, SocketsOfWhichOneDoesNotAnswer) {
   const std::string target = serve_socket();
   begin(target + ",127.0.0.1:1");
   const json state = get("control/ranks");
-  ASSERT_EQ(state["ranks"].size(), 1u) << state.dump();
+  ASSERT_EQ(state["ranks"].size(), 1u) << write_json(state);
   EXPECT_EQ(state["places"][0]["error"], "");
   EXPECT_NE(state["places"][1]["error"].get<std::string>().find("cannot reach"), std::string::npos);
   EXPECT_EQ(asked(R"({"next": 1})", 500)["error"]["code"], "io");

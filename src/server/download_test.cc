@@ -2,6 +2,7 @@
 #include <sys/socket.h>
 
 #include "base/file.h"
+#include "json/json_tree.h"
 #include "tests/support/server_fixture.h"
 
 namespace stepscope {
@@ -22,7 +23,7 @@ class Downloads : public testing::ServerFixture {
     return reply;
   }
   httplib::Result sql(const json& body) {
-    return client_->Post(run_ + "/sql", headers_, body.dump(), "application/json");
+    return client_->Post(run_ + "/sql", headers_, write_json(body), "application/json");
   }
   std::string run_;
 };
@@ -34,10 +35,10 @@ TEST_F(Downloads, TablesInThreeFormatsWithTheRowsThatMatch) {
   EXPECT_EQ(std::count(csv->body.begin(), csv->body.end(), '\n'), 2) << csv->body;
   EXPECT_EQ(get_file("/analyses/kernels?format=csv&rank=7")->body.find("gemm"), std::string::npos);
 
-  const json rows = json::parse(get_file("/analyses/kernels?format=json")->body);
+  const json rows = json_tree(get_file("/analyses/kernels?format=json")->body);
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0]["total_ns"], 40'000);
-  EXPECT_EQ(json::parse(get_file("/analyses/kernels?format=json&rank=7")->body).size(), 0u);
+  EXPECT_EQ(json_tree(get_file("/analyses/kernels?format=json&rank=7")->body).size(), 0u);
 
   auto parquet = get_file("/analyses/kernels?format=parquet");
   EXPECT_EQ(parquet->status, 200);
@@ -48,8 +49,8 @@ TEST_F(Downloads, TablesInThreeFormatsWithTheRowsThatMatch) {
 TEST_F(Downloads, QueriesInFiveFormats) {
   const std::string select = "select name, dur from kernels";
   EXPECT_EQ(sql({{"sql", select}, {"format", "csv"}})->body, "name,dur\r\ngemm,40000\r\n");
-  EXPECT_EQ(json::parse(sql({{"sql", select}, {"format", "json"}})->body)[0]["dur"], 40'000);
-  EXPECT_EQ(json::parse(sql({{"sql", select}, {"format", "jsonl"}})->body)["name"], "gemm");
+  EXPECT_EQ(json_tree(sql({{"sql", select}, {"format", "json"}})->body)[0]["dur"], 40'000);
+  EXPECT_EQ(json_tree(sql({{"sql", select}, {"format", "jsonl"}})->body)["name"], "gemm");
   EXPECT_TRUE(sql({{"sql", select}, {"format", "parquet"}})->body.starts_with("PAR1"));
   EXPECT_TRUE(sql({{"sql", select}, {"format", "arrow"}})->body.starts_with("ARROW1"));
   for (const json& bad :
@@ -58,15 +59,15 @@ TEST_F(Downloads, QueriesInFiveFormats) {
         json{{"sql", "copy kernels to '/tmp/x'"}, {"format", "parquet"}}}) {
     auto reply = sql(bad);
     ASSERT_TRUE(reply);
-    EXPECT_EQ(reply->status, 400) << bad.dump() << reply->body;
+    EXPECT_EQ(reply->status, 400) << write_json(bad) << reply->body;
   }
 }
 
 TEST_F(Downloads, TimelinesWithAndWithoutScopes) {
-  EXPECT_GE(json::parse(get_file("/trace")->body)["traceEvents"].size(), 3u);
+  EXPECT_GE(json_tree(get_file("/trace")->body)["traceEvents"].size(), 3u);
   auto view = get_file("/trace?position=0&scope_levels=2");
   ASSERT_EQ(view->status, 200);
-  EXPECT_TRUE(json::parse(view->body, nullptr, false).is_array());
+  EXPECT_TRUE(json_tree(view->body).is_array());
   EXPECT_EQ(view->get_header_value("Content-Disposition"),
             "attachment; filename=\"rank_0_scopes_2.json\"");
   EXPECT_EQ(get_file("/trace?scope_levels=-1")->status, 400);
@@ -93,7 +94,7 @@ TEST_F(Downloads, AClientThatGoesAwayDoesNotEndTheServer) {
     request.method = "POST";
     request.path = run_ + "/sql";
     request.headers = headers_;
-    request.body = body.dump();
+    request.body = write_json(body);
     request.content_receiver = [&](const char*, size_t bytes, uint64_t, uint64_t) {
       got += bytes;
       return got < 1'000'000;

@@ -11,6 +11,7 @@
 #include "base/json_text.h"
 #include "deliverables/chrome_trace.h"
 #include "deliverables/trace_view.h"
+#include "json/json_tree.h"
 #include "query/result_writer.h"
 #include "server/download.h"
 #include "server/http_reply.h"
@@ -94,7 +95,7 @@ Status send_sql_file(OpenRun& run, const std::string& sql, const std::string& fo
 }
 
 Status send_sql(OpenRun& run, const httplib::Request& request, httplib::Response& response) {
-  const auto body = nlohmann::json::parse(request.body, nullptr, false);
+  const auto body = json_tree(request.body);
   if (!body.is_object() || !body.contains("sql") || !body["sql"].is_string())
     return Error{ErrorCode::kBadInput, "bad request", "body", "it is no JSON object with \"sql\"",
                  "{\"sql\": \"select ...\"}"};

@@ -6,6 +6,7 @@
 
 #include "analyses/common/rank_rows.h"
 #include "base/json_text.h"
+#include "json/json_tree.h"
 #include "server/http_reply.h"
 #include "server/routes.h"
 
@@ -47,7 +48,7 @@ void send_list(RunCatalog& catalog, RunTags& tags, httplib::Response& response) 
 Status set_tags(RunCatalog& catalog, RunTags& tags, const httplib::Request& request) {
   const auto path = catalog.path_of(request.matches[1]);
   if (!path) return path.error();
-  const auto body = nlohmann::json::parse(request.body, nullptr, false);
+  const auto body = json_tree(request.body);
   const Error wrong{ErrorCode::kBadInput, "bad request", "body",
                     "it is no JSON object with \"tags\", a list of texts",
                     "{\"tags\": [\"baseline\"]}"};

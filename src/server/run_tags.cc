@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -51,7 +52,7 @@ Status RunTags::refresh() {
   if (seen_ && *seen_ == *stamp) return {};
   auto text = read_file(path_, kLargestFile);
   if (!text) return std::move(text.error());
-  const auto all = nlohmann::json::parse(*text, nullptr, false);
+  const auto all = json_tree(*text);
   if (!all.is_object())
     return Error{ErrorCode::kBadInput, "cannot read the tags", path_, "it is no JSON object",
                  "repair or remove the file"};
@@ -93,7 +94,7 @@ Status RunTags::set(const std::string& run_path, std::vector<std::string> tags) 
   auto file = OutputFile::create(path_);
   if (!file) return std::move(file.error());
   const nlohmann::json all = changed;
-  const auto text = all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  const auto text = write_json(all, 1) + "\n";
   if (auto status = file->append(text); !status) return status;
   if (auto status = file->commit(); !status) return status;
   tags_ = std::move(changed);

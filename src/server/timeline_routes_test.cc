@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "json/json_tree.h"
 #include "server/lane_segments.h"
 #include "server/slice_colour.h"
 #include "tests/support/server_fixture.h"
@@ -49,14 +50,14 @@ class TimelineRoutes : public testing::ServerFixture {
   json slice(const std::string& name) {
     const json hits = get(run_ + "/timeline/search?q=" + name);
     EXPECT_GE(hits["hits"].size(), 1u) << name;
-    return get(run_ + "/slices/" + hits["hits"][0]["slice"].dump());
+    return get(run_ + "/slices/" + write_json(hits["hits"][0]["slice"]));
   }
   json lane(const std::string& kind) {
     const json reply = get(run_ + "/timeline/lanes");
     for (const json& one : reply["lanes"]) {
       if (one["kind"] == kind) return one;
     }
-    ADD_FAILURE() << kind << " in " << reply.dump();
+    ADD_FAILURE() << kind << " in " << write_json(reply);
     return {};
   }
   template <class T>
@@ -81,7 +82,7 @@ TEST_F(TimelineRoutes, ComputedLanesAreDrawnLikeTracks) {
   lane("step");
 
   const std::string body =
-      bytes("/timeline/view?from=0&to=200000&width=1000&tracks=" + pure["track"].dump());
+      bytes("/timeline/view?from=0&to=200000&width=1000&tracks=" + write_json(pure["track"]));
   const auto head = array<uint32_t>(body, 0, 4);
   EXPECT_EQ(head[0], 0x31565353u);
   ASSERT_EQ(head[1], 1u);
@@ -112,17 +113,17 @@ TEST_F(TimelineRoutes, CurvesOfCountersAndMemory) {
   const json series = get(run_ + "/timeline/series")["series"];
   std::map<std::string, json> by_name;
   for (const json& one : series) by_name[one["name"]] = one;
-  ASSERT_TRUE(by_name.contains("allocated")) << series.dump();
+  ASSERT_TRUE(by_name.contains("allocated")) << write_json(series);
   EXPECT_EQ(by_name["allocated"]["kind"], "memory");
   EXPECT_EQ(by_name["allocated"]["unit"], "bytes");
   EXPECT_EQ(by_name["allocated"]["high"], 1024);
   EXPECT_EQ(by_name["reserved"]["low"], 4096);
-  ASSERT_TRUE(by_name.contains("queue")) << series.dump();
+  ASSERT_TRUE(by_name.contains("queue")) << write_json(series);
   EXPECT_EQ(by_name["queue"]["kind"], "counter");
   EXPECT_EQ(by_name["queue"]["last"], 50'000);
 
   const std::string body = bytes("/timeline/curves?from=0&to=200000&width=1000&series=" +
-                                 by_name["queue"]["series"].dump());
+                                 write_json(by_name["queue"]["series"]));
   const auto head = array<uint32_t>(body, 0, 4);
   EXPECT_EQ(head[0], 0x31435353u);
   EXPECT_EQ(head[1], 1u);
@@ -136,7 +137,7 @@ TEST_F(TimelineRoutes, CurvesOfCountersAndMemory) {
 
 TEST_F(TimelineRoutes, ASliceHasItsArrowsWithBothEnds) {
   const json kernel = slice("gemm");
-  ASSERT_GE(kernel["arrows"].size(), 1u) << kernel.dump();
+  ASSERT_GE(kernel["arrows"].size(), 1u) << write_json(kernel);
   const json& arrow = kernel["arrows"][0];
   EXPECT_EQ(arrow["from"]["name"], "cudaLaunchKernel");
   EXPECT_EQ(arrow["from"]["start"], 12'000);
@@ -148,7 +149,7 @@ TEST_F(TimelineRoutes, ASliceHasItsArrowsWithBothEnds) {
   EXPECT_EQ(launches, 1u);
 
   const json backward = slice("MmBackward0");
-  ASSERT_EQ(backward["arrows"].size(), 1u) << backward.dump();
+  ASSERT_EQ(backward["arrows"].size(), 1u) << write_json(backward);
   EXPECT_EQ(backward["arrows"][0]["kind"], "fwdbwd");
   EXPECT_EQ(backward["arrows"][0]["from"]["name"], "aten::mm");
 }
@@ -159,7 +160,7 @@ TEST_F(TimelineRoutes, ASliceKnowsItsOwnTimeAndItsNeighbours) {
   EXPECT_EQ(op["parents"][0]["name"], "ProfilerStep#1");
   const json step = slice("ProfilerStep%231");
   EXPECT_TRUE(step["previous"].is_null());
-  const json next = get(run_ + "/slices/" + step["next"].dump());
+  const json next = get(run_ + "/slices/" + write_json(step["next"]));
   EXPECT_EQ(next["slice"]["name"], "ProfilerStep#2");
 }
 

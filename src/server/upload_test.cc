@@ -1,6 +1,7 @@
 // Files that the page adds to the folder, tags, and who may change anything.
 #include <fstream>
 
+#include "json/json_tree.h"
 #include "tests/support/server_fixture.h"
 
 namespace stepscope {
@@ -39,11 +40,11 @@ TEST_F(Uploads, AFileBecomesARun) {
   auto reply = send("new trace.json", testing::small_trace());
   ASSERT_TRUE(reply);
   ASSERT_EQ(reply->status, 200) << reply->body;
-  EXPECT_EQ(json::parse(reply->body)["name"], "new trace.json");
-  EXPECT_EQ("runs/" + json::parse(reply->body)["id"].get<std::string>(), ready("new trace.json"));
+  EXPECT_EQ(json_tree(reply->body)["name"], "new trace.json");
+  EXPECT_EQ("runs/" + json_tree(reply->body)["id"].get<std::string>(), ready("new trace.json"));
   // The same name again: a number, and the first is untouched.
   reply = send("new trace.json", testing::small_trace());
-  EXPECT_EQ(json::parse(reply->body)["name"], "new trace-2.json");
+  EXPECT_EQ(json_tree(reply->body)["name"], "new trace-2.json");
   ready("new trace-2.json");
 }
 
@@ -57,7 +58,7 @@ TEST_F(Uploads, BadNamesAndContentsLeaveNothing) {
     auto reply = send(name, testing::small_trace());
     ASSERT_TRUE(reply) << name;
     EXPECT_EQ(reply->status, 400) << name << reply->body;
-    EXPECT_EQ(json::parse(reply->body)["error"]["code"], "bad_input") << reply->body;
+    EXPECT_EQ(json_tree(reply->body)["error"]["code"], "bad_input") << reply->body;
   }
   auto unknown = send("notes.txt", "no trace at all");
   ASSERT_TRUE(unknown);
@@ -170,8 +171,9 @@ TEST_F(Uploads, LinksInsideOfARunDoNotLeadOut) {
   fs::create_symlink(folder_.path(""), folder_.path("runs/up"));  // an ancestor of the base
   begin();
   const json job = settled("job");
-  EXPECT_EQ(job["state"], "failed") << job.dump();
-  EXPECT_NE(job["reason"].get<std::string>().find("leads out"), std::string::npos) << job.dump();
+  EXPECT_EQ(job["state"], "failed") << write_json(job);
+  EXPECT_NE(job["reason"].get<std::string>().find("leads out"), std::string::npos)
+      << write_json(job);
   const json listed = get("runs");
   for (const json& run : listed["runs"]) EXPECT_NE(run["name"], "up");
 }

@@ -11,18 +11,12 @@
 #include <functional>
 #include <string>
 
+#include "base/sanitizers.h"
+
 namespace stepscope::testing {
 
-// Under a sanitizer memory and time are not the program's own. g++ and clang say so differently.
-#ifndef __has_feature
-#define __has_feature(name) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
-    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
+// Memory and time are then not the program's own.
+inline constexpr bool kSanitized = kAddressSanitizer || kThreadSanitizer;
 
 struct ChildResult {
   std::string text;  // what the work returned

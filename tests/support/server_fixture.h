@@ -19,6 +19,7 @@
 #include <httplib.h>
 #include <nlohmann/json.hpp>
 
+#include "json/json_tree.h"
 #include "server/server.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/trace_text.h"
@@ -102,7 +103,7 @@ class ServerFixture : public ::testing::Test {
     EXPECT_TRUE(reply) << path;
     if (!reply) return {};
     EXPECT_EQ(reply->status, status) << path << " " << reply->body;
-    return nlohmann::json::parse(reply->body, nullptr, false);
+    return json_tree(reply->body);
   }
 
   // The run of this name, once it has reached a state that will not change.
@@ -115,12 +116,12 @@ class ServerFixture : public ::testing::Test {
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
-    ADD_FAILURE() << name << " does not settle: " << get("runs").dump();
+    ADD_FAILURE() << name << " does not settle: " << write_json(get("runs"));
     return {};
   }
   std::string ready(const std::string& name) {
     const nlohmann::json run = settled(name);
-    EXPECT_EQ(run["state"], "ready") << run.dump();
+    EXPECT_EQ(run["state"], "ready") << write_json(run);
     return "runs/" + run.value("id", "");
   }
 

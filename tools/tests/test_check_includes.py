@@ -57,9 +57,9 @@ def test_accepts(tmp_path: Path, file: str, line: str) -> None:
         (
             "src/importers/kineto/a.cc",
             '#include "format/chunk.h"',
-            "may include base, packed, store",
+            "may include base, json, packed, store",
         ),
-        ("src/analyses/steps/a.cc", '#include "query/engine.h"', "may include base, store"),
+        ("src/analyses/steps/a.cc", '#include "query/engine.h"', "may include base, json, store"),
         ("src/server/a.cc", '  #  include "cli/main.h"', "server may include"),
         ("src/collector/a.cc", '#include "store/schema.h"', "may include base, format"),
         ("src/collector/a.cc", "#include <fmt/format.h>", "zstd, libc and the C++ library only"),

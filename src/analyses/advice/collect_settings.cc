@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyses/advice/collect_facts.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 using nlohmann::json;
 
 json object_in(std::string_view text) {
-  json tree = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  json tree = json_tree(text);
   return tree.is_object() ? tree : json::object();
 }
 

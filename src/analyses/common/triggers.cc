@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyses/common/rank_rows.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -28,7 +29,7 @@ std::vector<RunTrigger> run_triggers(const StoreReader& store) {
   for (size_t position = 0; position < store.rank_count(); ++position) {
     const std::string_view text = text_at(store, Table::kRanks, "versions", position);
     if (text.find("\"triggers\"") == std::string_view::npos) continue;  // most runs
-    const Json versions = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+    const Json versions = json_tree(text);
     if (!versions.is_object() || !versions.contains("triggers")) continue;
     for (const Json& entry : versions["triggers"]) {
       if (!entry.is_object()) continue;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -28,7 +29,7 @@ const json& member_of(const json& object, const char* key) {
 }  // namespace
 
 ProcessGroups::ProcessGroups(std::string_view parallel) {
-  const json tree = json::parse(parallel, nullptr, false);
+  const json tree = json_tree(parallel);
   // Ascend: {"parallel_group_info": {ID: {"global_ranks": [...]}}}; events name the ID's hash.
   for (const auto& [id, about] : member_of(tree, "parallel_group_info").items()) {
     auto ranks = numbers(member_of(about, "global_ranks"));

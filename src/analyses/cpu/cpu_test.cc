@@ -1,11 +1,11 @@
 #include "analyses/cpu/cpu.h"
 
 #include <cmath>
-#include <fstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "json/json_tree.h"
 #include "tests/support/imported_run.h"
 #include "tests/support/made_run.h"
 
@@ -194,8 +194,7 @@ TEST(CpuOfMindspore, PlantedPipelines) {
   STEPSCOPE_NEEDS_SHARED_DATA();
   for (const std::string name : {"d_dataset_generator", "d_dataset_map", "d_dataset_consumer"}) {
     const std::string folder = shared_data() + "/mindspore_cpu/";
-    std::ifstream file(folder + "expected.json");
-    const json expected = json::parse(file)[name]["cpu_file"];
+    const json expected = read_json_file(folder + "expected.json").value()[name]["cpu_file"];
     const ImportedRun imported(folder + name);
     ASSERT_TRUE(imported.ok()) << imported.error();
     RunAnalyses run(imported.shared_store(), {});

@@ -1,13 +1,13 @@
 #include "analyses/device_time/device_time.h"
 
 #include <cmath>
-#include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "analyses/run_analyses.h"
+#include "json/json_tree.h"
 #include "tests/support/imported_run.h"
 #include "tests/support/sample_store.h"
 #include "tests/support/temporary_folder.h"
@@ -49,8 +49,7 @@ TEST(DeviceTime, IsATableByName) {
 TEST(DeviceTime, EqualsTheOracleOfEveryKinetoTrace) {
   STEPSCOPE_NEEDS_SHARED_DATA();
   const std::string data = testing::shared_data() + "/kineto/";
-  std::ifstream file(data + "expected.json");
-  const auto expected = nlohmann::json::parse(file);
+  const auto expected = read_json_file(data + "expected.json").value();
   const auto ns = [](const nlohmann::json& us) { return std::llround(us.get<double>() * 1000); };
   int64_t devices = 0;
   for (const auto& [name, oracle] : expected.items()) {

@@ -8,6 +8,7 @@
 #include "analyses/common/saturated.h"
 #include "analyses/common/source_rows.h"
 #include "analyses/flops/flop_scopes.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -77,7 +78,7 @@ void read_scopes(const StoreReader& store, const RankId& rank, FlopResults& resu
   const SourceRows table(store, rank.position, "flops_scope");
   if (!table.exists() || table.rows() == 0) return;
   const SourceColumn data = table.column({"data"});
-  const auto json = nlohmann::json::parse(data.text(0), nullptr, /*allow_exceptions=*/false);
+  const auto json = json_tree(data.text(0));
   if (!json.is_object() || !json.contains("links") || !json["links"].is_array()) return;
   std::vector<FlopScopeRow> rows;
   for (const auto& link : json["links"]) {

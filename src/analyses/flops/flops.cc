@@ -12,6 +12,7 @@
 #include "analyses/flops/flop_scopes.h"
 #include "analyses/flops/flop_sums.h"
 #include "analyses/operators/operators.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -30,7 +31,7 @@ ConcreteInputs concrete_inputs(const StoreReader& store, size_t rank, uint64_t s
                                ArgsCache& cache) {
   const auto args = store.args(rank, slice, &cache);
   if (!args.ok()) return {};  // the input may be gone: then this is not known
-  const auto json = nlohmann::json::parse(*args, nullptr, /*allow_exceptions=*/false);
+  const auto json = json_tree(*args);
   if (!json.is_object()) return {};
   const auto found = json.find("Concrete Inputs");
   if (found == json.end() || !found->is_array()) return {};

@@ -1,6 +1,5 @@
 // Memory of real recordings, against the numbers beside them.
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <string>
 
@@ -8,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyses/run_analyses.h"
+#include "json/json_tree.h"
 #include "tests/support/imported_run.h"
 
 namespace stepscope {
@@ -17,13 +17,8 @@ using nlohmann::json;
 using testing::ImportedRun;
 using testing::shared_data;
 
-json read_json(const std::string& path) {
-  std::ifstream file(path);
-  return json::parse(file, nullptr, false);
-}
-
 json kineto_numbers() {
-  json numbers = read_json(shared_data() + "/kineto/expected.json");
+  json numbers = read_json_file(shared_data() + "/kineto/expected.json").value();
   numbers.erase("_about");
   return numbers;
 }
@@ -208,7 +203,7 @@ TEST(MemoryOfMindspore, PeaksOfEveryWindow) {
   STEPSCOPE_NEEDS_SHARED_DATA();
   const std::string folder = shared_data() + "/mindspore_cpu/";
   int windows = 0;
-  const json all = read_json(folder + "expected.json");
+  const json all = read_json_file(folder + "expected.json").value();
   for (const auto& [name, numbers] : all.items()) {
     const json found = numbers.value("windows", json::array());
     for (const json& window : found) {

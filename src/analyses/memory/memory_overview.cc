@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyses/common/bounded_math.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -40,8 +41,7 @@ PoolName pool_name(const StoreReader& store, const RankId& rank, const MemoryPoo
 }
 
 int64_t device_capacity(const StoreReader& store, size_t rank, int64_t device) {
-  const auto versions = nlohmann::json::parse(text_at(store, Table::kRanks, "versions", rank),
-                                              nullptr, /*allow_exceptions=*/false);
+  const auto versions = json_tree(text_at(store, Table::kRanks, "versions", rank));
   if (!versions.is_object()) return kNull;
   const auto properties = versions.find("deviceProperties");
   if (properties == versions.end() || !properties->is_array()) return kNull;

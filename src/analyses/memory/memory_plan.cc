@@ -10,6 +10,7 @@
 
 #include "analyses/common/bounded_math.h"
 #include "analyses/common/source_rows.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -63,7 +64,7 @@ class OutputInfos {
     auto found = rows_.find(node);
     if (found == rows_.end()) found = rows_.find(last_component(node));
     if (found == rows_.end()) return;
-    const json info = json::parse(table_.text(found->second, "op_info"), nullptr, false);
+    const json info = json_tree(table_.text(found->second, "op_info"));
     if (!info.is_object()) return;
     auto about = info.find("output_" + std::to_string(output));
     if (about == info.end()) about = info.find("Output_" + std::to_string(output));

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyses/common/rank_rows.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -82,7 +83,7 @@ void add_ascend_devices(const Json& versions, std::vector<DeviceProperties>& dev
 std::vector<DeviceProperties> device_properties(const StoreReader& store, size_t rank) {
   std::vector<DeviceProperties> devices;
   const std::string_view text = text_at(store, Table::kRanks, "versions", rank);
-  const Json versions = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json versions = json_tree(text);
   if (versions.is_object()) {
     add_cuda_devices(versions, devices);
     add_recorded_device(versions, devices);

@@ -10,6 +10,7 @@
 
 #include "analyses/run_analyses.h"
 #include "base/file.h"
+#include "json/json_tree.h"
 #include "tests/support/imported_run.h"
 
 namespace stepscope {
@@ -26,7 +27,7 @@ void for_each_trace(const std::string& tool, const Check& check) {
   const std::string folder = testing::shared_data() + "/kineto/";
   auto text = read_file(folder + "expected.json", uint64_t{64} << 20);
   ASSERT_TRUE(text.ok());
-  const json expected = json::parse(*text);
+  const json expected = json_tree(*text);
   for (const auto& [file, value] : expected.items()) {
     if (!value.is_object() || !value.contains(tool) || file.find(' ') != std::string::npos)
       continue;

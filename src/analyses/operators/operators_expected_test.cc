@@ -9,6 +9,7 @@
 #include "analyses/operators/operator_files.h"
 #include "analyses/run_analyses.h"
 #include "base/file.h"
+#include "json/json_tree.h"
 #include "tests/support/imported_run.h"
 
 namespace stepscope {
@@ -20,7 +21,7 @@ using testing::ImportedRun;
 json read_json(const std::string& path) {
   auto text = read_file(path, uint64_t{64} << 20);
   EXPECT_TRUE(text.ok()) << path;
-  return text.ok() ? json::parse(*text) : json();
+  return text.ok() ? json_tree(*text) : json();
 }
 
 // The run lives longer than what is made here.

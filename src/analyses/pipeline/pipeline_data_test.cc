@@ -1,7 +1,6 @@
 // Data preparation of real recordings, against the numbers beside them.
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <string>
 
@@ -9,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyses/run_analyses.h"
+#include "json/json_tree.h"
 #include "tests/support/imported_run.h"
 
 namespace stepscope {
@@ -17,11 +17,6 @@ namespace {
 using nlohmann::json;
 using testing::ImportedRun;
 using testing::shared_data;
-
-json read_json(const std::string& path) {
-  std::ifstream file(path);
-  return json::parse(file, nullptr, false);
-}
 
 std::string fraction(const PipelineStageRow& row) {
   if (row.size_sum == 0) return "0";
@@ -33,7 +28,7 @@ class PlantedPipeline : public ::testing::TestWithParam<std::string> {};
 TEST_P(PlantedPipeline, NumbersAndBottleneck) {
   STEPSCOPE_NEEDS_SHARED_DATA();
   const std::string folder = shared_data() + "/mindspore_cpu/";
-  const json expected = read_json(folder + "expected.json")[GetParam()];
+  const json expected = read_json_file(folder + "expected.json").value()[GetParam()];
   const ImportedRun imported(folder + GetParam());
   ASSERT_TRUE(imported.ok()) << imported.error();
   RunAnalyses run(imported.shared_store(), {});
@@ -47,7 +42,7 @@ TEST_P(PlantedPipeline, NumbersAndBottleneck) {
     EXPECT_EQ(row.op_id, op["op_id"]);
     EXPECT_EQ(row.op_type, op["op_type"].get<std::string>());
     EXPECT_EQ(row.workers, op["num_workers"]);
-    EXPECT_EQ(json::parse(row.children), op["children"]);
+    EXPECT_EQ(json_tree(row.children), op["children"]);
     EXPECT_EQ(row.parent_id, i == 0 ? kNull : static_cast<int64_t>(i) - 1);
     EXPECT_EQ(row.capacity, op["queue_length"]);
     EXPECT_EQ(row.samples, op["samples"]);
@@ -86,7 +81,8 @@ INSTANTIATE_TEST_SUITE_P(MindsporeCpu, PlantedPipeline,
                                            "d_dataset_consumer"));
 
 json reference(const std::string& file, const std::string& endpoint, const std::string& type = "") {
-  const json answers = read_json(shared_data() + "/mindinsight/reference_responses/" + file);
+  const json answers =
+      read_json_file(shared_data() + "/mindinsight/reference_responses/" + file).value();
   for (const json& one : answers) {
     if (!one["endpoint"].get<std::string>().ends_with("/" + endpoint)) continue;
     if (!type.empty() && one["args"].value("type", "") != type) continue;
@@ -119,7 +115,7 @@ TEST(PipelineOfMindinsight, FlatSetAnswersAsTheReference) {
       EXPECT_DOUBLE_EQ(stages[i].usage, table[i][4].get<double>());
     }
     EXPECT_EQ(stages[i].parent_id, table[i][6].is_null() ? kNull : table[i][6].get<int64_t>());
-    EXPECT_EQ(json::parse(stages[i].children), table[i][7].is_null() ? json::array() : table[i][7]);
+    EXPECT_EQ(json_tree(stages[i].children), table[i][7].is_null() ? json::array() : table[i][7]);
   }
 
   const auto verdict = std::ranges::find(result.verdicts, 0, &PipelineRow::rank);

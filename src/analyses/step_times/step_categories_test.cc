@@ -1,11 +1,10 @@
 #include "analyses/step_times/step_categories.h"
 
-#include <fstream>
-
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "analyses/run_analyses.h"
+#include "json/json_tree.h"
 #include "tests/support/imported_run.h"
 #include "tests/support/training_rank.h"
 
@@ -50,7 +49,7 @@ TEST(StepCategory, EveryMomentHasOneClass) {
 TEST(StepCategory, EqualsTheTensorBoardPlugin) {
   STEPSCOPE_NEEDS_SHARED_DATA();
   const std::string folder = testing::shared_data() + "/kineto/";
-  const auto expected = nlohmann::json::parse(std::ifstream(folder + "expected.json"));
+  const auto expected = read_json_file(folder + "expected.json").value();
   const char* const files[] = {
       "kineto_tb/samples/resnet50_num_workers_0/worker0.1623143089861.pt.trace.json.gz",
       "kineto_tb/samples/resnet50_num_workers_0/worker0.1623143566756.pt.trace.json.gz",

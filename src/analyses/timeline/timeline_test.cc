@@ -1,7 +1,6 @@
 #include "analyses/timeline/timeline.h"
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 
 #include <gtest/gtest.h>
@@ -10,6 +9,7 @@
 #include "analyses/run_analyses.h"
 #include "analyses/timeline/scope_layers.h"
 #include "base/decimal.h"
+#include "json/json_tree.h"
 #include "tests/support/imported_run.h"
 #include "tests/support/sample_store.h"
 
@@ -72,8 +72,7 @@ TEST(Timeline, ScopesOfMindSporeEqualItsOwnFile) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().filename() == "trace_view.json") file = entry.path().string();
   }
-  std::ifstream stream(file);
-  const auto events = nlohmann::json::parse(stream);
+  const auto events = read_json_file(file).value();
   std::map<int64_t, std::vector<ScopeSegment>> expected;
   std::vector<std::string> names;
   names.reserve(events.size());

@@ -7,7 +7,7 @@
 #include "base/decimal.h"
 #include "importers/ascend_db/db_reader.h"
 #include "importers/common/ascend_words.h"
-#include "importers/common/json_file.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -89,7 +89,7 @@ void DbReader::read_info() {
     (layout ? parallel : versions)[name] = tree ? *value : text;
   }
   const auto dump = [](const json& tree) {
-    return tree.empty() ? std::string() : tree.dump(-1, ' ', false, json::error_handler_t::replace);
+    return tree.empty() ? std::string() : write_json(tree);
   };
   info.versions_json = dump(versions);
   info.parallel_json = dump(parallel);

@@ -40,7 +40,7 @@ std::string uri_of(const std::string& path) {
   return uri + "?mode=ro&immutable=1";
 }
 
-std::string quoted(std::string_view name) {
+std::string sql_name(std::string_view name) {
   std::string text = "\"";
   for (const char c : name) {
     if (c == '"') text += '"';
@@ -179,7 +179,7 @@ Status SqliteFile::load_schema() {
   if (code != SQLITE_DONE) return error(sqlite3_errmsg(database_));
   for (const std::string& name : names) {
     auto& columns = columns_[name];
-    const std::string sql = "PRAGMA table_info(" + quoted(name) + ")";
+    const std::string sql = "PRAGMA table_info(" + sql_name(name) + ")";
     if (sqlite3_prepare_v2(database_, sql.c_str(), -1, &statement, nullptr) != SQLITE_OK) continue;
     while (sqlite3_step(statement) == SQLITE_ROW) {
       const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, 1));
@@ -229,9 +229,9 @@ void TableScan::prepare(std::string_view table, const std::vector<std::string>& 
   std::string sql = "SELECT ";
   for (size_t i = 0; i < columns.size(); ++i) {
     if (i > 0) sql += ',';
-    sql += file_.has_column(table, columns[i]) ? quoted(columns[i]) : "NULL";
+    sql += file_.has_column(table, columns[i]) ? sql_name(columns[i]) : "NULL";
   }
-  sql += " FROM " + quoted(table);
+  sql += " FROM " + sql_name(table);
   if (sqlite3_prepare_v2(file_.database_, sql.c_str(), -1, &statement_, nullptr) != SQLITE_OK) {
     failure_ = sqlite3_errmsg(file_.database_);
   }

@@ -7,7 +7,7 @@
 #include "base/decimal.h"
 #include "base/file.h"
 #include "importers/ascend_text/side_tables.h"
-#include "importers/common/json_file.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -53,7 +53,7 @@ class LooseTable {
     if (type == Type::kInt64) return cell.get<int64_t>();
     if (type == Type::kFloat64) return float_bits(cell.get<double>());
     if (cell.is_string()) return rank.strings.intern(cell.get_ref<const std::string&>());
-    return rank.strings.intern(cell.dump(-1, ' ', false, json::error_handler_t::replace));
+    return rank.strings.intern(write_json(cell));
   }
 
   std::vector<std::pair<std::string, std::vector<json>>> columns_;

@@ -5,7 +5,7 @@
 #include "base/decimal.h"
 #include "base/file.h"
 #include "importers/common/ascend_recording.h"
-#include "importers/common/json_file.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -57,9 +57,7 @@ json read_object(const std::string& path, std::string_view role, RankBuilder& ra
   return std::move(*tree);
 }
 
-std::string dump(const json& tree) {
-  return tree.dump(-1, ' ', false, json::error_handler_t::replace);
-}
+std::string dump(const json& tree) { return write_json(tree); }
 
 }  // namespace
 

@@ -6,8 +6,8 @@
 
 #include "base/decimal.h"
 #include "base/file.h"
-#include "importers/common/json_file.h"
 #include "importers/discover.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {

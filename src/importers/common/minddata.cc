@@ -8,9 +8,9 @@
 
 #include "base/decimal.h"
 #include "importers/common/checked_math.h"
-#include "importers/common/json_file.h"
 #include "importers/common/table_builder.h"
 #include "importers/common/text_file.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/decimal.h"
-#include "importers/common/json_file.h"
 #include "importers/common/text_file.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -140,8 +140,6 @@ std::string json_as_text(const json& value) {
   return value.is_string() ? value.get_ref<const std::string&>() : dump_json(value);
 }
 
-std::string dump_json(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
+std::string dump_json(const json& value) { return write_json(value); }
 
 }  // namespace stepscope

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/intervals.h"
-#include "importers/common/json_file.h"
+#include "json/json_tree.h"
 #include "tests/support/imported_run.h"
 
 namespace stepscope {

@@ -7,8 +7,8 @@
 #include "base/utf8.h"
 #include "importers/chrome/chrome_reader.h"
 #include "importers/chrome/json_text.h"
-#include "importers/common/json_file.h"
 #include "importers/kineto/trace_properties.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/decimal.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -21,16 +22,14 @@ int64_t whole(const json& value) {
   return kNull;
 }
 
-std::string dump(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
+std::string dump(const json& value) { return write_json(value); }
 
 // On-demand traces write the list of ranks as text ("[0, 1]").
 json tidy_groups(json info) {
   if (!info.contains("pg_config") || !info["pg_config"].is_array()) return info;
   for (json& group : info["pg_config"]) {
     if (!group.is_object() || !group.contains("ranks") || !group["ranks"].is_string()) continue;
-    json ranks = json::parse(group["ranks"].get_ref<const std::string&>(), nullptr, false);
+    json ranks = json_tree(group["ranks"].get_ref<const std::string&>());
     if (ranks.is_array()) group["ranks"] = std::move(ranks);
   }
   return info;

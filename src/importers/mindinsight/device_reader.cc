@@ -10,7 +10,6 @@
 #include "base/decimal.h"
 #include "importers/common/checked_math.h"
 #include "importers/common/csv_reader.h"
-#include "importers/common/json_file.h"
 #include "importers/common/op_timestamps.h"
 #include "importers/common/table_builder.h"
 #include "importers/common/text_file.h"
@@ -21,6 +20,7 @@
 #include "importers/mindinsight/operator_files.h"
 #include "importers/mindinsight/step_trace.h"
 #include "importers/mindinsight/timeline.h"
+#include "json/json_tree.h"
 
 namespace stepscope::mindinsight {
 namespace {

@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "importers/common/json_file.h"
 #include "importers/mindinsight/mindinsight_importer.h"
+#include "json/json_tree.h"
 #include "tests/support/imported_rank.h"
 
 namespace stepscope {
@@ -249,12 +249,12 @@ TEST_F(MindinsightData, FlatDevice0) {
   EXPECT_DOUBLE_EQ(rank->source_reals("flops_summary", "FLOPS").at(0), 9868.936);
   EXPECT_DOUBLE_EQ(rank->source_reals("flops_summary", "FLOPS_Utilization").at(0), 3.765);
   EXPECT_EQ(rank->source_integers("flops_scope", "max_scope_num").at(0), 7);
-  const json scope = json::parse(rank->source_texts("flops_scope", "data").at(0));
+  const json scope = json_tree(rank->source_texts("flops_scope", "data").at(0));
   EXPECT_EQ(scope["nodes"].size(), 33u);
   EXPECT_EQ(scope["links"].size(), 34u);
   EXPECT_EQ(rank->source_rows("framework_raw"), 4u);
   // Dynamic shapes are kept whole: nine steps.
-  const json shapes = json::parse(rank->source_texts("dynamic_shape_info", "operator").at(0));
+  const json shapes = json_tree(rank->source_texts("dynamic_shape_info", "operator").at(0));
   EXPECT_EQ(shapes.size(), 9u);
   EXPECT_DOUBLE_EQ(shapes["1"][2]["dur"], 75.616);
 }
@@ -308,7 +308,7 @@ TEST_F(MindinsightData, FlatDevice10AndRun3) {
   EXPECT_EQ(run_3->source_reals("cluster_analyse", "communication_alone_time"),
             std::vector<double>{1293.1231});
   EXPECT_EQ(run_3->integers(Table::kRanks, "world_size").at(0), 2);
-  EXPECT_EQ(json::parse(run_3->texts(Table::kRanks, "parallel").at(0))["mode"], "model-parallel");
+  EXPECT_EQ(json_tree(run_3->texts(Table::kRanks, "parallel").at(0))["mode"], "model-parallel");
 }
 
 // The raw records give the same steps as the table that was made from them.
@@ -407,10 +407,10 @@ TEST_F(MindinsightData, RawFrameworkText) {
 TEST_F(MindinsightData, ParallelStrategyAndHccl) {
   const auto rank = import(resource_ + "/parallel_strategy", 0);
   ASSERT_TRUE(rank && rank->ok());
-  const json parallel = json::parse(rank->texts(Table::kRanks, "parallel").at(0));
+  const json parallel = json_tree(rank->texts(Table::kRanks, "parallel").at(0));
   EXPECT_EQ(parallel["parallelType"], "auto_parallel");
   EXPECT_EQ(parallel["stageDevices"].size(), 1u);
-  const json graph = json::parse(rank->source_texts("parallel_strategy", "graph").at(0));
+  const json graph = json_tree(rank->source_texts("parallel_strategy", "graph").at(0));
   EXPECT_EQ(graph["node"][0]["opType"], "GetNext");
   EXPECT_EQ(rank->integers(Table::kRanks, "world_size").at(0), 2);
   EXPECT_EQ(rank->integers(Table::kRanks, "rank_inferred").at(0), 0);

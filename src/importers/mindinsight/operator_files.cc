@@ -5,10 +5,10 @@
 #include "base/decimal.h"
 #include "importers/common/checked_math.h"
 #include "importers/common/csv_reader.h"
-#include "importers/common/json_file.h"
 #include "importers/common/op_timestamps.h"
 #include "importers/common/table_builder.h"
 #include "importers/common/text_file.h"
+#include "json/json_tree.h"
 
 namespace stepscope::mindinsight {
 namespace {

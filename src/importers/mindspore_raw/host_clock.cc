@@ -10,8 +10,8 @@
 #include "base/decimal.h"
 #include "base/file.h"
 #include "importers/common/checked_math.h"
-#include "importers/common/json_file.h"
 #include "importers/common/table_builder.h"
+#include "json/json_tree.h"
 
 namespace stepscope::mindspore_raw {
 namespace {

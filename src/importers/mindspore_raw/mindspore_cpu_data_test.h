@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "importers/common/json_file.h"
 #include "importers/mindspore_raw/mindspore_raw_importer.h"
+#include "json/json_tree.h"
 #include "tests/support/imported_rank.h"
 
 namespace stepscope {

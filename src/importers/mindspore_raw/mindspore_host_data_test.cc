@@ -12,6 +12,7 @@
 
 #include "base/decimal.h"
 #include "importers/mindspore_raw/mindspore_cpu_data_test.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -47,9 +48,9 @@ TEST_F(MindsporeCpuData, DataPipelines) {
       EXPECT_EQ(rank.source_integers("minddata_pipeline", "op_id")[k], op["op_id"]);
       EXPECT_EQ(types[k], op["op_type"].get<std::string>());
       EXPECT_EQ(rank.source_integers("minddata_pipeline", "num_workers")[k], op["num_workers"]);
-      EXPECT_EQ(json::parse(children[k]), op["children"]);
+      EXPECT_EQ(json_tree(children[k]), op["children"]);
       if (!op.contains("samples")) continue;
-      const std::string stage = types[k] + "_" + op["op_id"].dump();
+      const std::string stage = types[k] + "_" + write_json(op["op_id"]);
       int64_t samples = 0;
       int64_t sum = 0;
       int64_t empty = 0;

@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "base/own_files.h"
-#include "importers/common/json_file.h"
 #include "importers/common/profiler_names.h"
 #include "importers/common/table_builder.h"
 #include "importers/common/text_file.h"
@@ -12,6 +11,7 @@
 #include "importers/mindspore_raw/raw_folder.h"
 #include "importers/mindspore_raw/runtime_profiler.h"
 #include "importers/mindspore_raw/tlv_files.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "json/json_tree.h"
 #include "stepscope/record.h"
 
 namespace stepscope {
@@ -210,7 +211,7 @@ uint32_t HostTables::operator_detail(TrackId track, const Row& row, int64_t ts_n
   if (args == 0 && row.value2 == 0) return kNoDetail;
   const auto [known, added] = known_args_.try_emplace(args);
   if (added && args != 0) {
-    const auto json = nlohmann::json::parse(rank.strings.view(run_.name(args)), nullptr, false);
+    const auto json = json_tree(rank.strings.view(run_.name(args)));
     const auto field = [&](const char* key) {
       const auto at = json.is_object() ? json.find(key) : json.end();
       return at == json.end() ? kNoString : rank.strings.intern(at->dump());

@@ -6,13 +6,13 @@
 
 #include "format/chunk_reader.h"
 #include "importers/common/ascend_recording.h"
-#include "importers/common/json_file.h"
 #include "importers/common/text_file.h"
 #include "importers/native/device_tables.h"
 #include "importers/native/host_tables.h"
 #include "importers/native/mindspore_tables.h"
 #include "importers/native/pipeline_tables.h"
 #include "importers/native/raw_run.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -31,7 +31,7 @@ int64_t rank_in(ChunkReader& reader) {
   if (!more || !*more) return kNull;
   for (const RawNote& note : chunk.notes) {
     if (note.name != "recording") continue;
-    return number_in(nlohmann::json::parse(note.json, nullptr, false), "rank", kNull);
+    return number_in(json_tree(note.json), "rank", kNull);
   }
   return kNull;
 }
@@ -57,7 +57,7 @@ bool add_candidate(const Importer& importer, const std::string& path,
 
 std::string text_of(const nlohmann::json& json) {
   if (json.is_string()) return json.get<std::string>();
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return write_json(json);
 }
 
 // What the recording says about itself and about what it could not do.

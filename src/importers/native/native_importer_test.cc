@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "json/json_tree.h"
 #include "stepscope/record.h"
 #include "tests/support/imported_rank.h"
 #include "tests/support/temporary_folder.h"
@@ -172,7 +173,7 @@ TEST(NativeImporter, ACapturesRunSaysWhyAndHasNamesAndTimes) {
   ASSERT_TRUE(run.ok());
   EXPECT_EQ(run.integers(Table::kSteps, "step"), (std::vector<int64_t>{1, 2, 3}));
   EXPECT_GE(run.integers(Table::kSteps, "ts").front(), before_ns);
-  const auto versions = nlohmann::json::parse(run.texts(Table::kRanks, "versions").at(0));
+  const auto versions = json_tree(run.texts(Table::kRanks, "versions").at(0));
   ASSERT_EQ(versions["triggers"].size(), 1u);
   EXPECT_EQ(versions["triggers"][0]["kind"], "loss_is_nan");
   EXPECT_EQ(versions["triggers"][0]["what"], "the loss of step 3 is \"nan\"");

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/decimal.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -52,7 +53,7 @@ void RawRun::learn(const RawChunk& chunk) {
     names_[string.id] = rank_.strings.intern(string.text);
   }
   for (const RawNote& note : chunk.notes) {
-    auto json = nlohmann::json::parse(note.json, nullptr, false);
+    auto json = json_tree(note.json);
     if (json.is_discarded()) {
       rank_.quality.add(QualityCode::kUnparsableEvent, "note " + std::string(note.name));
       continue;
