@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -58,6 +59,16 @@ void record_scopes(int64_t count) {
 
 void empty_loop(int64_t count) {
   for (int64_t i = 0; i < count; ++i) asm volatile("" : : : "memory");
+}
+
+// What nothing that can be switched on is cheaper than.
+std::atomic<uint32_t> flag = 0;
+void test_a_flag(int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (flag.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      std::abort();
+    asm volatile("" : : : "memory");
+  }
 }
 
 int64_t figure(const std::string& json, const std::string& name) {
@@ -110,6 +121,8 @@ int main(int argc, char** argv) {
   const double off = best_ns(scopes, record_scopes);
   std::printf("%-28s %7.2f ns\n", "two clock reads", two_reads);
   std::printf("%-28s %7.2f ns  (%.2f with the loop)\n", "scope, off", off - loop, off);
+  const double tested = best_ns(scopes, test_a_flag);
+  std::printf("%-28s %7.2f ns  (%.2f with the loop)\n", "a flag tested", tested - loop, tested);
   measure("scope, recording", scopes, 1, two_reads);
   measure("scope, recording, 2 threads", scopes, 2, two_reads);
 }

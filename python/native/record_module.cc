@@ -231,12 +231,32 @@ class Recording {
   std::string statistics_ = "{}";
 };
 
+// The name that an object is. Whatever it is: a name is no reason to end a training. Where text is
+// no Unicode (lone surrogates) it has question marks.
+uint32_t name_of(nb::handle what) {
+  const nb::object text =
+      PyUnicode_Check(what.ptr()) ? nb::borrow(what) : nb::steal(PyObject_Str(what.ptr()));
+  Py_ssize_t size = 0;
+  if (text.is_valid()) {
+    if (const char* const bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size))
+      return stepscope_name(bytes, static_cast<size_t>(size));
+    PyErr_Clear();
+    const nb::object replaced =
+        nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "replace"));
+    char* bytes = nullptr;
+    if (replaced.is_valid() && PyBytes_AsStringAndSize(replaced.ptr(), &bytes, &size) == 0)
+      return stepscope_name(bytes, static_cast<size_t>(size));
+  }
+  PyErr_Clear();
+  return stepscope_name("?", 1);
+}
+
 // A named range around a block. The same object may be entered again inside itself and by several
 // threads at once, as a decorated function is; the GIL guards the list.
 class Range {
  public:
-  Range(const std::string& name, const std::string& kind)
-      : name_(stepscope_name(name.data(), name.size())), kind_(kind_of(kind)) {}
+  Range(const nb::object& name, const std::string& kind)
+      : name_(name_of(name)), kind_(kind_of(kind)) {}
 
   void enter() { open_.push_back({::pthread_self(), begin()}); }
   void exit() {
@@ -272,8 +292,6 @@ class Range {
   uint32_t kind_;
   std::vector<Open> open_;
 };
-
-uint32_t name_of(const std::string& text) { return stepscope_name(text.data(), text.size()); }
 
 // Sizes that are not known are -1 in Python.
 void add_pipeline(nb::module_& module) {
@@ -329,7 +347,7 @@ NB_MODULE(_record, module) {
       .def("add_metadata", &Recording::add_metadata, "key"_a, "json_value"_a)
       .def_prop_ro("active", &Recording::active);
   nb::class_<Range>(module, "record_function")
-      .def(nb::init<const std::string&, const std::string&>(), "name"_a, "kind"_a = "range")
+      .def(nb::init<const nb::object&, const std::string&>(), "name"_a.none(), "kind"_a = "range")
       .def("__enter__",
            [](nb::handle_t<Range> self) {
              nb::cast<Range&>(self).enter();
@@ -372,19 +390,20 @@ NB_MODULE(_record, module) {
   module.def("is_recording", [] { return stepscope_is_recording() != 0; });
   module.def("step", &stepscope_step, "number"_a);
   module.def("end_step", &stepscope_end_step);
-  module.def("mark", [](const std::string& name) { stepscope_mark(name_of(name)); }, "name"_a);
+  module.def(
+      "mark", [](const nb::object& name) { stepscope_mark(name_of(name)); }, "name"_a.none());
   module.def(
       "counter",
-      [](const std::string& name, double value) { stepscope_counter(name_of(name), value); },
-      "name"_a, "value"_a);
+      [](const nb::object& name, double value) { stepscope_counter(name_of(name), value); },
+      "name"_a.none(), "value"_a);
   // For sources that are written in Python: see record.h.
-  module.def("name", &name_of, "text"_a);
+  module.def("name", [](const nb::object& text) { return name_of(text); }, "text"_a.none());
   module.def("now", &stepscope_now);
   module.def("end_range", &stepscope_end_range, "start"_a, "kind"_a, "name"_a);
   // A range that began on another thread: `about` is what it says about itself, as JSON.
   module.def(
       "end_range_elsewhere",
-      [](uint64_t start, uint32_t name, const std::string& about) {
+      [](uint64_t start, uint32_t name, const nb::object& about) {
         if (start == 0 || !stepscope_is_recording()) return;
         stepscope_put(start, stepscope_ticks() - start, STEPSCOPE_USER | STEPSCOPE_VALUES, name,
                       name_of(about), 0);

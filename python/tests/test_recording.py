@@ -136,6 +136,24 @@ def test_ranges_of_threads_and_decorators(tmp_path: pathlib.Path) -> None:
         assert "checkpoint" in names
 
 
+class Nameless:
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+def test_a_name_is_no_reason_to_end_a_training(tmp_path: pathlib.Path) -> None:
+    names: list[Any] = ["lone \udc80 surrogate", 5, None, b"bytes", "with \0 in it", Nameless()]
+    with stepscope.Profiler(output_path=str(tmp_path)):
+        for name in names:
+            with stepscope.record_function(name):
+                stepscope.mark(name)
+                stepscope.counter(name, 1)
+    with stepscope.open(tmp_path) as run:
+        found = run.table("slices")["name"].tolist()
+    for name in ["lone ? surrogate", "5", "None", "b'bytes'", "with \0 in it", "?"]:
+        assert found.count(name) == 2, name
+
+
 def test_decorated_coroutines_and_generators_are_timed_where_they_run(
     tmp_path: pathlib.Path,
 ) -> None:

@@ -8,7 +8,7 @@ namespace stepscope {
 
 const RunCpuSeries& RunAnalyses::cpu_series() {
   return results_->cpu_series.get([&] {
-    RunCpuSeries series = run_cpu_series(*store_, options_.threads);
+    RunCpuSeries series = run_cpu_series(*store_, steps_by_rank(), options_.threads);
     results_->add_reasons(cpu_reasons(series));
     return series;
   });
@@ -27,7 +27,8 @@ const std::vector<CpuSampleRow>& RunAnalyses::cpu_samples() {
 }
 
 const std::vector<MemoryScan>& RunAnalyses::memory_scans() {
-  return results_->memory_scans.get([&] { return run_memory_scans(*store_, options_.threads); });
+  return results_->memory_scans.get(
+      [&] { return run_memory_scans(*store_, steps_by_rank(), options_.threads); });
 }
 
 const MemoryResult& RunAnalyses::memory() {

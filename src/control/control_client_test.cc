@@ -2,7 +2,10 @@
 // real one.
 #include "control/control_client.h"
 
+#include <atomic>
 #include <cstdlib>
+#include <memory>
+#include <string>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -73,19 +76,21 @@ TEST_F(ControlClientTest, TellsOfRanksAndSendsTheTokenAndTheVersion) {
 }
 
 TEST_F(ControlClientTest, AnEndlessAnswerIsNotRead) {
-  std::atomic<uint64_t> sent = 0;
-  server_.Get("/ranks", [&](const httplib::Request&, httplib::Response& response) {
-    response.set_chunked_content_provider("application/json", [&](size_t, httplib::DataSink& sink) {
+  // The server's thread may still be sending when the test has seen enough.
+  const auto sent = std::make_shared<std::atomic<uint64_t>>(0);
+  server_.Get("/ranks", [sent](const httplib::Request&, httplib::Response& response) {
+    const auto send = [sent](size_t, httplib::DataSink& sink) {
       const std::string piece(10'000, ' ');
-      sent += piece.size();
-      return sent < (1 << 30) && sink.write(piece.data(), piece.size());
-    });
+      *sent += piece.size();
+      return *sent < (1 << 30) && sink.write(piece.data(), piece.size());
+    };
+    response.set_chunked_content_provider("application/json", send);
   });
   const auto ranks = place(100'000)->ranks();
   ASSERT_FALSE(ranks);
   EXPECT_NE(ranks.error().message().find("more than 100000 bytes"), std::string::npos)
       << ranks.error().message();
-  EXPECT_LT(sent, 100'000'000U) << "it hangs up";
+  EXPECT_LT(*sent, 100'000'000U) << "it hangs up";
 }
 
 TEST_F(ControlClientTest, RefusalsAndStrangeAnswersAreErrors) {

@@ -62,11 +62,12 @@ size_t OpenRun::rank_of_row(Table table, uint64_t row) const {
   return rank;
 }
 
-uint8_t OpenRun::colour(int64_t category, int64_t name) {
+uint8_t OpenRun::colour(int64_t name, size_t rank, uint64_t slice_row) {
   if (name < 0 || static_cast<size_t>(name) >= colours_.size()) return 0;
   auto& known = colours_[static_cast<size_t>(name)];
   uint8_t colour = known.load(std::memory_order_relaxed);
   if (colour == kUnknown) {
+    const int64_t category = store_->column(Table::kSlices, "cat", rank).at(slice_row);
     const std::string_view text = store_->string(name);
     colour = shaded(slice_colour(store_->string(category), text), text);
     known.store(colour, std::memory_order_relaxed);

@@ -35,8 +35,8 @@ class OpenRun : public std::enable_shared_from_this<OpenRun> {
   // when there is no such row.
   size_t rank_of_row(Table table, uint64_t row) const;
 
-  // Colour and shade of a slice (see slice_colour.h), decided once for each name.
-  uint8_t colour(int64_t category, int64_t name);
+  // Colour and shade (see slice_colour.h) of a name, decided by the first slice that has it.
+  uint8_t colour(int64_t name, size_t rank, uint64_t slice_row);
 
   // The run's earliest time: the timeline counts from it.
   int64_t origin_ns() const { return origin_ns_; }

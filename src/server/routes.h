@@ -35,7 +35,8 @@ void add_upload_routes(httplib::Server& http, const std::string& prefix, RunCata
                        const UploadOptions& options);
 void add_page_routes(httplib::Server& http, const std::string& prefix);
 
-// A handler for a route below /runs/ID/, with the run open; errors become replies.
+// A handler for a route below /runs/ID/, with the run open; errors become replies. The header
+// Server-Timing has the milliseconds until the answer was there, or its stream could begin.
 using RunHandler = std::function<Status(OpenRun&, const httplib::Request&, httplib::Response&)>;
 httplib::Server::Handler on_run(RunCatalog& catalog, RunHandler handler);
 

@@ -2,6 +2,8 @@
 // POST runs/ID/import     import it next, also after a failure
 // PUT  runs/ID/tags       {"tags": ["word", ...]}
 // GET  runs/ID            what is in it: ranks, steps, time, tables
+#include <chrono>
+
 #include <nlohmann/json.hpp>
 
 #include "analyses/common/rank_rows.h"
@@ -112,10 +114,13 @@ Status send_run(OpenRun& run, const httplib::Request&, httplib::Response& respon
 httplib::Server::Handler on_run(RunCatalog& catalog, RunHandler handler) {
   return [&catalog, handler = std::move(handler)](const httplib::Request& request,
                                                   httplib::Response& response) {
+    const auto begun = std::chrono::steady_clock::now();
     auto run = catalog.open(request.matches[1]);
     if (!run) return reply_error(response, run.error());
     if (auto status = handler(**run, request, response); !status)
       reply_error(response, status.error());
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begun;
+    response.set_header("Server-Timing", "answer;dur=" + std::to_string(took.count()));
   };
 }
 

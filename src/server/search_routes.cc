@@ -199,7 +199,6 @@ class RangeTotals {
     const ColumnView& starts = store_.column(Table::kSlices, "ts", rank);
     const ColumnView& durations = store_.column(Table::kSlices, "dur", rank);
     const ColumnView& names = store_.column(Table::kSlices, "name", rank);
-    const ColumnView& categories = store_.column(Table::kSlices, "cat", rank);
     const auto base = static_cast<int64_t>(store_.row_base(Table::kSlices, rank));
     // Slices of a lane are sorted and do not overlap: the first that ends after the start.
     uint64_t low = lane.first_row;
@@ -221,7 +220,7 @@ class RangeTotals {
       const int64_t name = names.at(at);
       Total& total = by_name_[name];
       if (total.count++ == 0)
-        total.colour = on_track(run_.colour(categories.at(at), name),
+        total.colour = on_track(run_.colour(name, rank, at),
                                 text_at(store_, Table::kTracks, "kind", rank, lane.track));
       total.total_ns += inside;
       if (length > total.max_ns) {

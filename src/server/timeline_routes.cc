@@ -21,7 +21,6 @@ namespace stepscope {
 namespace {
 
 constexpr size_t kMostTracks = 400;
-constexpr size_t kAhead = 16;  // items; their names lie all over the store in a wide view
 constexpr size_t kMostNames = 20'000;
 constexpr size_t kMostRoom = 128 << 10;  // items, 33 bytes each; what comes above makes its own
 
@@ -225,8 +224,6 @@ Status send_view(OpenRun& run, const httplib::Request& request, httplib::Respons
       return Error{ErrorCode::kNotFound, "no such track", std::to_string(track), "", ""};
     const uint64_t row = track - store.row_base(Table::kTracks, rank);
     const uint64_t slice_base = store.row_base(Table::kSlices, rank);
-    const ColumnView& names = store.column(Table::kSlices, "name", rank);
-    const ColumnView& categories = store.column(Table::kSlices, "cat", rank);
     const auto lanes = store.lanes(rank);
     const std::string_view kind = text_at(store, Table::kTracks, "kind", rank, row);
     // Lanes are sorted by track and depth.
@@ -236,15 +233,12 @@ Status send_view(OpenRun& run, const httplib::Request& request, httplib::Respons
       items.clear();
       query_viewport(store, rank, static_cast<size_t>(lane - lanes.begin()), *viewport, items);
       reply.begin_row(static_cast<uint32_t>(track), lane->depth);
-      for (size_t i = 0; i < items.size(); ++i) {
-        if (i + kAhead < items.size()) names.prefetch(items[i + kAhead].slice_row);
-        const ViewportItem& item = items[i];
-        const int64_t name = names.at(item.slice_row);
-        reply.add(static_cast<double>(item.start_ns - origin),
-                  static_cast<double>(item.end_ns - origin),
-                  static_cast<double>(slice_base + item.slice_row), static_cast<uint32_t>(name),
-                  static_cast<uint32_t>(std::min<uint64_t>(item.count, UINT32_MAX)),
-                  on_track(run.colour(categories.at(item.slice_row), name), kind));
+      for (const ViewportItem& item : items) {
+        reply.add(
+            static_cast<double>(item.start_ns - origin), static_cast<double>(item.end_ns - origin),
+            static_cast<double>(slice_base + item.slice_row), static_cast<uint32_t>(item.name),
+            static_cast<uint32_t>(std::min<uint64_t>(item.count, UINT32_MAX)),
+            on_track(run.colour(item.name, rank, item.slice_row), kind));
       }
     }
   }

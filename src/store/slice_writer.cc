@@ -53,10 +53,11 @@ void SliceWriter::write_links() {
       [&](TrackId track, uint32_t index, uint32_t, uint32_t) { write_link(track, index); },
       [&](TrackId track, uint32_t depth, uint32_t first_row, uint32_t rows) {
         Lane lane{track, depth, first_row, rows, starts_ns_.empty() ? 0 : starts_ns_[0], 0, 0};
-        tiles_.add_lane(lane, starts_ns_.span(), durations_ns_.span());
+        tiles_.add_lane(lane, starts_ns_.span(), durations_ns_.span(), names_.span(), strings_);
         lanes_.push_back(lane);
         starts_ns_.clear();
         durations_ns_.clear();
+        names_.clear();
       });
 }
 
@@ -130,6 +131,7 @@ void SliceWriter::write_link(TrackId track, uint32_t index) {
   const SliceRecord& slice = rank_.slices(track)[index];
   starts_ns_.push_back(slice.ts_ns);
   durations_ns_.push_back((slice.flags & kFlagImpossible) ? 0 : slice.dur_ns);
+  names_.push_back(slice.name);
   const int64_t step = step_of(track, index, slice);
   const bool has_args = slice.args != ArgsRef::kNone;
   size_t column = kFirstLinkColumn;

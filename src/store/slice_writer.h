@@ -88,6 +88,7 @@ class SliceWriter {
   // The lane that is being written, for its tiles.
   PodVector<int64_t> starts_ns_;
   PodVector<int64_t> durations_ns_;
+  PodVector<StringId> names_;
   // Caches of the last key: runs of equal category and step are the rule.
   uint64_t last_name_key_ = ~0ull;
   Totals* last_name_ = nullptr;

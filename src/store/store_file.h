@@ -1,4 +1,4 @@
-// The layout of a store file, version 1 (docs/formats/store.md):
+// The layout of a store file (docs/formats/store.md):
 //
 //   header   64 bytes: magic, format version, schema version
 //   data     extents of column blocks and other sections, each 64-byte aligned, in any order
@@ -15,7 +15,7 @@
 namespace stepscope {
 
 inline constexpr char kStoreMagic[8] = {'S', 'T', 'E', 'P', 'S', 'C', 'P', '\n'};
-inline constexpr uint32_t kStoreVersion = 2;
+inline constexpr uint32_t kStoreVersion = 3;
 inline constexpr size_t kSectionAlignment = 64;
 
 enum class SectionKind : uint16_t {
@@ -91,8 +91,10 @@ struct Tile {
   uint32_t longest_row;  // relative to the lane
   uint16_t longest;      // length of that slice as a small float, see tile_length(): exact to 0.1 %
   uint16_t busy;  // covered time of the bucket's slices in 2^-8 of the bucket width, saturating
+  uint32_t name;  // of the longest slice: its row lies anywhere, and a wide view shows thousands
 };
-static_assert(sizeof(Tile) == 16);
+static_assert(sizeof(Tile) == 20);
+inline constexpr uint32_t kNoTileName = ~0u;
 
 // A piece of a compressed input, kept recompressed so that args can be fetched by their offset in
 // the plain text.

@@ -50,12 +50,6 @@ class ColumnView {
     const BlockEntry& block = blocks_[row / kBlockRows];
     return decode_value(block, file_ + block.offset(), row % kBlockRows);
   }
-  // Fetches what at() will read: for rows that lie far from each other, where waiting for memory is
-  // nearly all that at() does.
-  void prefetch(uint64_t row) const {
-    const BlockEntry& block = blocks_[row / kBlockRows];
-    __builtin_prefetch(file_ + block.offset() + (row % kBlockRows) * block.width());
-  }
   // Decodes a whole block and returns its number of rows.
   size_t decode(size_t block, int64_t* values) const {
     const size_t count = rows_in_block(block);

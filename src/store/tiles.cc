@@ -50,7 +50,8 @@ uint16_t tile_length(int64_t length_ns) {
 }
 
 void TileBuilder::add_lane(Lane& lane, std::span<const int64_t> starts,
-                           std::span<const int64_t> durations) {
+                           std::span<const int64_t> durations, std::span<const StringId> names,
+                           const StringRemap& name_in_store) {
   lane.first_level = static_cast<uint32_t>(levels_.size());
   lane.level_count = 0;
   if (starts.size() < kMinTiledRows) return;
@@ -59,8 +60,11 @@ void TileBuilder::add_lane(Lane& lane, std::span<const int64_t> starts,
   TileLevel level{shift, 0, tiles_.size()};
   int64_t busy_ns = 0;
   const auto close_tile = [&] {
-    tiles_.back().busy = busy_units(busy_ns, shift);
-    tiles_.back().longest = tile_length(durations[tiles_.back().longest_row]);
+    Tile& tile = tiles_.back();
+    const StringId name = names[tile.longest_row];
+    tile.busy = busy_units(busy_ns, shift);
+    tile.longest = tile_length(durations[tile.longest_row]);
+    tile.name = name == kNoString ? kNoTileName : name_in_store(name);
   };
   for (size_t row = 0; row < starts.size(); ++row) {
     const auto bucket =
@@ -69,7 +73,7 @@ void TileBuilder::add_lane(Lane& lane, std::span<const int64_t> starts,
       if (level.tiles > 0) close_tile();
       busy_ns = 0;
       const auto number = static_cast<uint32_t>(row);
-      tiles_.push_back({bucket, number, number, 0, 0});
+      tiles_.push_back({bucket, number, number, 0, 0, kNoTileName});
       ++level.tiles;
     } else if (durations[row] > durations[tiles_.back().longest_row]) {
       tiles_.back().longest_row = static_cast<uint32_t>(row);
@@ -95,6 +99,7 @@ void TileBuilder::add_lane(Lane& lane, std::span<const int64_t> starts,
       if (durations[fine.longest_row] > durations[tile.longest_row]) {
         tile.longest_row = fine.longest_row;
         tile.longest = fine.longest;
+        tile.name = fine.name;
       }
       const uint32_t busy = uint32_t{tile.busy} + fine.busy;
       tile.busy =

@@ -1,5 +1,5 @@
 // Timeline tiles: for every lane a pyramid of power-of-two time buckets, so that a viewport of any
-// width is a short sequential read. Built at import from the lane's slices; about 2.7 bytes a
+// width is a short sequential read. Built at import from the lane's slices; about 3.4 bytes a
 // slice.
 #ifndef STEPSCOPE_STORE_TILES_H_
 #define STEPSCOPE_STORE_TILES_H_
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/pod_vector.h"
+#include "base/string_pool.h"
 #include "store/store_file.h"
 
 namespace stepscope {
@@ -20,10 +21,12 @@ uint16_t tile_length(int64_t length_ns);
 
 class TileBuilder {
  public:
-  // Adds the levels of one lane. `starts` is sorted; durations may be 0 or negative. Fills the
-  // lane's level fields.
+  // Adds the levels of one lane, whose slices lie in row order in three arrays. `starts` is sorted;
+  // durations may be 0 or negative; `name_in_store` makes a slice's name what the file calls it.
+  // Fills the lane's level fields.
   void add_lane(Lane& lane, std::span<const int64_t> starts_ns,
-                std::span<const int64_t> durations_ns);
+                std::span<const int64_t> durations_ns, std::span<const StringId> names,
+                const StringRemap& name_in_store);
 
   const std::vector<TileLevel>& levels() const { return levels_; }
   const PodVector<Tile>& tiles() const { return tiles_; }

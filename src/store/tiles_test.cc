@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <random>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -16,11 +17,25 @@ struct LaneOf {
   std::vector<int64_t> durations;
 };
 
+// Every slice its own name; the file numbers them otherwise than the rank does.
+struct Names {
+  explicit Names(size_t count) {
+    StringPool of_rank;
+    StringPool of_file;
+    of_file.intern("somebody else's");
+    for (size_t i = 0; i < count; ++i) ids.push_back(of_rank.intern(std::to_string(i)));
+    in_file.extend(of_rank, of_file);
+  }
+  std::vector<StringId> ids;
+  StringRemap in_file;
+};
+
 void check(const LaneOf& lane_of) {
+  const Names names(lane_of.starts.size());
   TileBuilder builder;
   Lane lane{};
   lane.rows = lane_of.starts.size();
-  builder.add_lane(lane, lane_of.starts, lane_of.durations);
+  builder.add_lane(lane, lane_of.starts, lane_of.durations, names.ids, names.in_file);
   ASSERT_GT(lane.level_count, 0u);
   for (uint32_t number = 0; number < lane.level_count; ++number) {
     const TileLevel& level = builder.levels()[lane.first_level + number];
@@ -50,6 +65,7 @@ void check(const LaneOf& lane_of) {
       ASSERT_EQ(tile.bucket, bucket->first);
       ASSERT_EQ(tile.first_row, bucket->second.first);
       ASSERT_EQ(lane_of.durations[tile.longest_row], bucket->second.longest);
+      ASSERT_EQ(tile.name, names.in_file(names.ids[tile.longest_row]));
       ASSERT_GE(tile.longest_row, tile.first_row);
       ASSERT_LT(tile.longest_row, tile.first_row + bucket->second.rows);
       const bool last = std::next(bucket) == wanted.end();
@@ -71,7 +87,7 @@ TEST(Tiles, ShortLanesHaveNone) {
   TileBuilder builder;
   Lane lane{};
   const std::vector<int64_t> rows(kMinTiledRows - 1, 0);
-  builder.add_lane(lane, rows, rows);
+  builder.add_lane(lane, rows, rows, Names(rows.size()).ids, {});
   EXPECT_EQ(lane.level_count, 0u);
   EXPECT_TRUE(builder.tiles().empty());
 }

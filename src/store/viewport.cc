@@ -22,6 +22,7 @@ class LaneQuery {
         view_(viewport),
         starts_(store.column(Table::kSlices, "ts", rank)),
         durations_(store.column(Table::kSlices, "dur", rank)),
+        names_(store.column(Table::kSlices, "name", rank)),
         items_(items) {
     const auto span = static_cast<uint64_t>(view_.end_ns) - static_cast<uint64_t>(view_.start_ns);
     pixel_ns_ = std::max<uint64_t>(1, span / std::max(1u, view_.pixels));
@@ -49,9 +50,22 @@ class LaneQuery {
   int64_t start(uint64_t row) const { return starts_.at(lane_.first_row + row); }
   int64_t duration(uint64_t row) const { return durations_.at(lane_.first_row + row); }
 
+  // The first row that starts at `ns` or later. Blocks that hold rows of this lane only come first:
+  // their bases are their first starts, and lie together while the rows lie all over the file.
   uint64_t first_row_from(int64_t ns) const {
-    uint64_t low = 0;
-    uint64_t high = lane_.rows;
+    const uint64_t lane_end = lane_.first_row + lane_.rows;
+    size_t block = lane_.first_row / kBlockRows + 1;
+    const size_t block_end = std::max<size_t>(block, lane_end / kBlockRows);
+    for (size_t after = block_end; block < after;) {
+      const size_t middle = block + (after - block) / 2;
+      if (starts_.base(middle) < ns) {
+        block = middle + 1;
+      } else {
+        after = middle;
+      }
+    }
+    uint64_t low = std::max<uint64_t>((block - 1) * kBlockRows, lane_.first_row) - lane_.first_row;
+    uint64_t high = (block == block_end ? lane_end : block * kBlockRows) - lane_.first_row;
     while (low < high) {
       const uint64_t middle = low + (high - low) / 2;
       if (start(middle) < ns) {
@@ -77,26 +91,30 @@ class LaneQuery {
     return (static_cast<uint64_t>(ns) - static_cast<uint64_t>(view_.start_ns)) / pixel_ns_;
   }
 
-  // Takes `count` slices whose longest is given; neighbours on one pixel become one item.
-  void add(int64_t start_ns, int64_t end_ns, uint16_t longest, uint64_t row, uint64_t count) {
-    const uint64_t pixel = pixel_of(start_ns);
+  // Takes the slices that an item stands for, the longest of which has that length; neighbours on
+  // one pixel become one item.
+  void add(const ViewportItem& item, uint16_t longest) {
+    const uint64_t pixel = pixel_of(item.start_ns);
     if (pending_.count > 0 && pixel == pending_pixel_) {
-      pending_.count += count;
-      pending_.end_ns = std::max(pending_.end_ns, end_ns);
+      pending_.count += item.count;
+      pending_.end_ns = std::max(pending_.end_ns, item.end_ns);
       if (longest > pending_longest_) {
         pending_longest_ = longest;
-        pending_.slice_row = row;
+        pending_.slice_row = item.slice_row;
+        pending_.name = item.name;
       }
       return;
     }
     flush();
-    pending_ = {start_ns, end_ns, row, count};
+    pending_ = item;
     pending_pixel_ = pixel;
     pending_longest_ = longest;
   }
 
   void flush() {
-    if (pending_.count > 0) items_.push_back(pending_);
+    if (pending_.count == 0) return;
+    if (pending_.name == kNameOfRow) pending_.name = names_.at(pending_.slice_row);
+    items_.push_back(pending_);
     pending_.count = 0;
   }
 
@@ -111,8 +129,8 @@ class LaneQuery {
       const uint64_t stop = std::min<uint64_t>(lane_.first_row + last, block_first + rows);
       for (; row < stop; ++row) {
         const int64_t length = std::max<int64_t>(durations[row - block_first], 0);
-        add(starts[row - block_first], plus(starts[row - block_first], length), tile_length(length),
-            row, 1);
+        const int64_t start_ns = starts[row - block_first];
+        add({start_ns, plus(start_ns, length), row, kNameOfRow, 1}, tile_length(length));
       }
     }
   }
@@ -141,11 +159,15 @@ class LaneQuery {
       const int64_t covered_ns =
           static_cast<int64_t>((static_cast<uint64_t>(tile->busy) << level.shift) >> 8);
       // The bucket's own start stands for the start of its first slice: exact to less than a pixel.
-      add(start_ns, plus(start_ns, std::max<int64_t>(covered_ns, 1)), tile->longest,
-          lane_.first_row + std::min<uint64_t>(tile->longest_row, lane_.rows - 1),
-          next - tile->first_row);
+      add({start_ns, plus(start_ns, std::max<int64_t>(covered_ns, 1)),
+           lane_.first_row + std::min<uint64_t>(tile->longest_row, lane_.rows - 1),
+           tile->name == kNoTileName ? kNull : int64_t{tile->name}, next - tile->first_row},
+          tile->longest);
     }
   }
+
+  // Not yet looked up: most slices of a view end in an item that is another's.
+  static constexpr int64_t kNameOfRow = -2;
 
   const StoreReader& store_;
   const size_t rank_;
@@ -153,6 +175,7 @@ class LaneQuery {
   const Viewport& view_;
   const ColumnView& starts_;
   const ColumnView& durations_;
+  const ColumnView& names_;
   std::vector<ViewportItem>& items_;
   uint64_t pixel_ns_ = 1;
   ViewportItem pending_;

@@ -25,6 +25,7 @@ struct ViewportItem {
   int64_t start_ns = 0;
   int64_t end_ns = 0;      // of the last one it stands for
   uint64_t slice_row = 0;  // of the (longest) slice, in the rank
+  int64_t name = kNull;    // of that slice
   uint64_t count = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "store/viewport.h"
 
 #include <random>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -31,13 +32,27 @@ std::vector<Span> make_spans(size_t count, uint32_t seed) {
   return spans;
 }
 
+// Rows of other lanes lie before and behind, in the same blocks.
+constexpr uint64_t kRowsBefore = 700;
+constexpr size_t kLane = 1;
+
 class ViewportTest : public ::testing::Test {
  protected:
   void build(const std::vector<Span>& spans) {
     RankBuilder rank;
+    const TrackId before = rank.add_track({});
     const TrackId track = rank.add_track({});
+    const TrackId behind = rank.add_track({});
+    for (const TrackId other : {before, behind}) {
+      for (uint64_t i = 0; i < kRowsBefore; ++i) {
+        SliceRecord slice;
+        slice.ts_ns = static_cast<int64_t>(i);
+        rank.add_slice(other, slice);
+      }
+    }
     for (const Span& span : spans) {
       SliceRecord slice;
+      slice.name = rank.strings.intern("slice " + std::to_string(span.start_ns));
       slice.ts_ns = span.start_ns;
       slice.dur_ns = span.duration_ns;
       rank.add_slice(track, slice);
@@ -49,7 +64,8 @@ class ViewportTest : public ::testing::Test {
     auto store = StoreReader::open(folder_.path("v.stepscope"));
     ASSERT_TRUE(store.ok());
     store_ = *store;
-    ASSERT_EQ(store_->lanes(0).size(), 1u);
+    ASSERT_EQ(store_->lanes(0)[kLane].first_row, kRowsBefore);
+    ASSERT_EQ(store_->lanes(0)[kLane].rows, spans.size());
   }
 
   testing::TemporaryFolder folder_;
@@ -61,6 +77,7 @@ TEST_F(ViewportTest, CountsEverySliceThatOverlapsTheView) {
   build(spans);
   const int64_t first = spans.front().start_ns;
   const int64_t last = spans.back().start_ns + spans.back().duration_ns;
+  const ColumnView& names = store_->column(Table::kSlices, "name", 0);
   std::mt19937_64 random(3);
   for (int round = 0; round < 200; ++round) {
     const auto length = static_cast<uint64_t>(last - first) >> (round % 20);
@@ -68,7 +85,7 @@ TEST_F(ViewportTest, CountsEverySliceThatOverlapsTheView) {
         first + static_cast<int64_t>(random() % static_cast<uint64_t>(last - first));
     const Viewport view{start, start + static_cast<int64_t>(length) + 1, 1920};
     std::vector<ViewportItem> items;
-    query_viewport(*store_, 0, 0, view, items);
+    query_viewport(*store_, 0, kLane, view, items);
     uint64_t expected = 0;
     for (const Span& span : spans) {
       expected += span.start_ns < view.end_ns && (span.start_ns >= view.start_ns ||
@@ -80,7 +97,9 @@ TEST_F(ViewportTest, CountsEverySliceThatOverlapsTheView) {
       counted += item.count;
       EXPECT_GE(item.start_ns, before);
       before = item.start_ns;
-      EXPECT_LT(item.slice_row, spans.size());
+      ASSERT_GE(item.slice_row, kRowsBefore);
+      ASSERT_LT(item.slice_row, kRowsBefore + spans.size());
+      EXPECT_EQ(item.name, names.at(item.slice_row));
     }
     EXPECT_EQ(counted, expected);
     EXPECT_LE(items.size(), 1922u);
@@ -92,18 +111,20 @@ TEST_F(ViewportTest, NamesTheLongestOfAPixel) {
   for (int64_t i = 0; i < 10'000; ++i) spans.push_back({i * 10, i == 4'321 ? 9 : 1});
   build(spans);
   std::vector<ViewportItem> items;
-  query_viewport(*store_, 0, 0, {0, 100'000, 1}, items);  // far more slices than pixels: from tiles
+  query_viewport(*store_, 0, kLane, {0, 100'000, 1},
+                 items);  // far more slices than pixels: from tiles
   ASSERT_EQ(items.size(), 1u);
   EXPECT_EQ(items[0].count, 10'000u);
-  EXPECT_EQ(items[0].slice_row, 4'321u);
+  EXPECT_EQ(items[0].slice_row, kRowsBefore + 4'321);
+  EXPECT_EQ(store_->string(items[0].name), "slice 43210");
 }
 
 TEST_F(ViewportTest, EmptyAndReversedViewsShowNothing) {
   build(make_spans(10, 1));
   std::vector<ViewportItem> items;
-  query_viewport(*store_, 0, 0, {5, 5, 100}, items);
-  query_viewport(*store_, 0, 0, {9, 5, 100}, items);
-  query_viewport(*store_, 0, 0, {INT64_MIN + 1, INT64_MIN + 2, 100}, items);
+  query_viewport(*store_, 0, kLane, {5, 5, 100}, items);
+  query_viewport(*store_, 0, kLane, {9, 5, 100}, items);
+  query_viewport(*store_, 0, kLane, {INT64_MIN + 1, INT64_MIN + 2, 100}, items);
   EXPECT_TRUE(items.empty());
 }
 

@@ -72,9 +72,10 @@ void take_slow_links(const Communication& communication, const StepCounts& steps
       exposed_ns = exposed_ns == kNull ? own_ns : std::min(exposed_ns, own_ns);
     }
     const int64_t moving_ns = row.time_ns / steps.of_link(row.src_rank, row.dst_rank);
-    facts.slow_links.push_back(
-        {row.src_rank, row.dst_rank, std::string(row.link.empty() ? row.transport : row.link),
-         row.bandwidth, row.mean_bandwidth, row.packets, std::max(moving_ns, exposed_ns)});
+    facts.slow_links.push_back({row.src_rank, row.dst_rank,
+                                std::string(row.link.empty() ? row.transport : row.link),
+                                row.bandwidth, row.mean_bandwidth, row.packets,
+                                std::max(moving_ns, exposed_ns), exposed_ns});
   }
 }
 

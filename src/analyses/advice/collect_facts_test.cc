@@ -207,6 +207,7 @@ TEST(CollectFacts, TimeOfALinkIsThatOfAllStepsOfAllWindows) {
   EXPECT_EQ(facts.slow_links[0].src_rank, 2);
   EXPECT_EQ(facts.slow_links[0].transfers, 6);
   EXPECT_EQ(facts.slow_links[0].time_ns, 2 * kMs);
+  EXPECT_EQ(facts.slow_links[0].exposed_ns, 0);  // computation hides it
 }
 
 // data/ascend/EXPECTED.md and EXPECTED_msprof_analyze.md: what msprof-analyze's rules see there.

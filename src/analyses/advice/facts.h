@@ -95,8 +95,9 @@ struct LinkFacts {
   std::string kind;
   double bytes_per_second = 0;
   double mean_of_kind = 0;
-  int64_t transfers = 0;  // that its bandwidth is measured by
-  int64_t time_ns = 0;    // a step: moving data over it, or in collectives that pass it
+  int64_t transfers = 0;       // that its bandwidth is measured by
+  int64_t time_ns = 0;         // a step: moving data over it, or in collectives that pass it
+  int64_t exposed_ns = kNull;  // a step: communication of its ends that no computation hides
 };
 
 struct StageFacts {

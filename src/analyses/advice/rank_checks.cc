@@ -22,9 +22,11 @@ const LinkFacts* slowest_link(const Facts& facts) {
   return worst;
 }
 
-// What a step would gain if the link were as fast as others of its kind.
+// What a step would gain if the link were as fast as others of its kind: not more than the
+// communication that the step waits for.
 int64_t gain_of(const LinkFacts& link) {
-  return static_cast<int64_t>(below(link) * static_cast<double>(link.time_ns));
+  const auto shorter_ns = static_cast<int64_t>(below(link) * static_cast<double>(link.time_ns));
+  return link.exposed_ns == kNull ? shorter_ns : std::min(shorter_ns, link.exposed_ns);
 }
 
 }  // namespace

@@ -371,6 +371,14 @@ TEST(Rules, DevicesAreComparedBySameStepsAndEnoughFlops) {
             1);
 }
 
+TEST(Rules, AFasterLinkGainsNoMoreThanTheStepWaitsForIt) {
+  Facts facts = healthy();
+  facts.slow_links = {{0, 1, "all_reduce", 5e9, 20e9, 40, 8 * kMs, 4 * kMs}};
+  EXPECT_EQ(find_causes(facts).at(0).gain_ns, 4 * kMs);
+  facts.slow_links[0].exposed_ns = 0;
+  EXPECT_TRUE(find_causes(facts).empty());
+}
+
 TEST(Rules, ALinkOfFewTransfersIsAHint) {
   Facts facts = healthy();
   facts.slow_links = {{0, 1, "all_reduce", 10e9, 20e9, 40, 8 * kMs}};

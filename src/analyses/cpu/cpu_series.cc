@@ -12,7 +12,6 @@
 #include "analyses/common/bounded_math.h"
 #include "analyses/common/rank_rows.h"
 #include "analyses/common/source_rows.h"
-#include "analyses/common/step_times.h"
 
 namespace stepscope {
 namespace {
@@ -181,7 +180,7 @@ struct StepStart {
 
 class StepLabels {
  public:
-  StepLabels(const StoreReader& store, size_t rank) {
+  StepLabels(const StoreReader& store, size_t rank, std::span<const StepRow> steps) {
     for_each_row<3>(store, Table::kQueues, rank, {"stage", "ts", "batch"}, [&](const auto& row) {
       const auto [stage, ts_ns, batch] = row;
       if (ts_ns <= 0 || batch < 0) return;
@@ -195,8 +194,7 @@ class StepLabels {
       for (StepStart& start : starts_) start.step = bounded_minus(start.step, first - 1);
       return;
     }
-    const StepTimes steps(store, rank);
-    for (const StepTime& step : steps.all()) starts_.push_back({step.start_ns, step.step});
+    for (const StepRow& step : steps) starts_.push_back({step.start_ns, step.step});
   }
 
   int64_t at(int64_t ts_ns) const {
@@ -228,7 +226,8 @@ std::string_view cpu_scope_name(CpuScope scope) {
   return "";
 }
 
-std::vector<CpuSeries> cpu_series(const StoreReader& store, size_t rank) {
+std::vector<CpuSeries> cpu_series(const StoreReader& store, size_t rank,
+                                  std::span<const StepRow> steps) {
   const uint64_t tracks = store.rows(Table::kTracks, rank);
   std::vector<std::optional<CpuLane>> lanes(tracks);
   bool any = false;
@@ -280,7 +279,7 @@ std::vector<CpuSeries> cpu_series(const StoreReader& store, size_t rank) {
     into->samples.push_back(sample);
   });
 
-  const StepLabels labels(store, rank);
+  const StepLabels labels(store, rank, steps);
   for (auto& [key, one] : series) {
     merge_moments(one.samples);
     complete(one);

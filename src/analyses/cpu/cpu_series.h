@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analyses/steps/step_row.h"
 #include "store/store_reader.h"
 
 namespace stepscope {
@@ -43,9 +45,10 @@ struct CpuSeries {
 // The first sample of minddata's series is left out: utilisation is a difference, so it is 0.
 //
 // Samples are given steps as MindInsight does: by the batches of the host queue, numbered from 1,
-// where there are any (0: before the first), else by the recorded steps; between two steps it is
+// where there are any (0: before the first), else by the steps of the rank; between two steps it is
 // the earlier one. Costs 80 bytes a sample.
-std::vector<CpuSeries> cpu_series(const StoreReader& store, size_t rank);
+std::vector<CpuSeries> cpu_series(const StoreReader& store, size_t rank,
+                                  std::span<const StepRow> steps);
 
 // What is known of a data operator beside its samples.
 struct CpuOperator {

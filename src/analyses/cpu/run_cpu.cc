@@ -6,9 +6,11 @@
 
 namespace stepscope {
 
-RunCpuSeries run_cpu_series(const StoreReader& store, unsigned threads) {
-  RunCpuSeries all(store.rank_count());
-  parallel_for(all.size(), threads, [&](size_t rank) { all[rank] = cpu_series(store, rank); });
+RunCpuSeries run_cpu_series(const StoreReader& store,
+                            const std::vector<std::span<const StepRow>>& steps, unsigned threads) {
+  RunCpuSeries all(steps.size());
+  parallel_for(all.size(), threads,
+               [&](size_t rank) { all[rank] = cpu_series(store, rank, steps[rank]); });
   return all;
 }
 

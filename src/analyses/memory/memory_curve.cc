@@ -43,7 +43,7 @@ void CurveThinner::finish(std::vector<MemoryPoint>& out) {
 }
 
 std::vector<MemoryPoint> memory_curve(const StoreReader& store, const RankId& rank,
-                                      const StepTimes& steps, const CurveRange& range) {
+                                      const StepsInTime& steps, const CurveRange& range) {
   std::vector<uint64_t> counts;
   const auto inside = [&](const PoolEvent& event) {
     return event.ts_ns >= range.first_ns && event.ts_ns <= range.last_ns;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "analyses/common/rank_rows.h"
-#include "analyses/common/step_times.h"
 #include "analyses/memory/memory_rows.h"
+#include "analyses/steps/steps_in_time.h"
 
 namespace stepscope {
 
@@ -38,7 +38,7 @@ class CurveThinner {
 
 // By pool, then by time. Events outside the range are left out.
 std::vector<MemoryPoint> memory_curve(const StoreReader& store, const RankId& rank,
-                                      const StepTimes& steps, const CurveRange& range = {});
+                                      const StepsInTime& steps, const CurveRange& range = {});
 
 }  // namespace stepscope
 

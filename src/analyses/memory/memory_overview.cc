@@ -57,7 +57,7 @@ int64_t device_capacity(const StoreReader& store, size_t rank, int64_t device) {
 }
 
 MemoryRow memory_row(const StoreReader& store, const RankId& rank, const MemoryPool& pool,
-                     const StepTimes& steps) {
+                     const StepsInTime& steps) {
   MemoryRow row;
   static_cast<PoolName&>(row) = pool_name(store, rank, pool);
   row.source = pool.allocations + pool.releases > 0 ? "events" : "samples";
@@ -107,7 +107,7 @@ MemoryRow memory_row(const StoreReader& store, const RankId& rank, const MemoryP
 }
 
 std::vector<MemoryStepRow> memory_steps(const StoreReader& store, const RankId& rank,
-                                        const MemoryPool& pool, const StepTimes& steps) {
+                                        const MemoryPool& pool, const StepsInTime& steps) {
   std::vector<MemoryStepRow> rows;
   int64_t carried = pool.before_bytes;
   for (const MemoryStep& step : pool.steps) {
@@ -129,7 +129,7 @@ std::vector<MemoryStepRow> memory_steps(const StoreReader& store, const RankId& 
   }
   for (const MemoryBlock& block : pool.blocks) {
     const size_t at = steps.at(block.start_ns);
-    if (at == StepTimes::kNone) continue;
+    if (at == StepsInTime::kNone) continue;
     if (block.end_ns != kNull && block.end_ns < steps.all()[at].end_ns) continue;
     ++rows[at].kept_blocks;
     rows[at].kept_bytes = bounded_plus(rows[at].kept_bytes, block.bytes);
@@ -141,7 +141,7 @@ std::vector<MemoryStepRow> memory_steps(const StoreReader& store, const RankId& 
 }
 
 std::vector<MemoryLeakRow> memory_leaks(const StoreReader& store, const RankId& rank,
-                                        const MemoryPool& pool, const StepTimes& steps,
+                                        const MemoryPool& pool, const StepsInTime& steps,
                                         AllocationPlaces& places) {
   std::vector<MemoryLeakRow> rows;
   const size_t count = steps.all().size();
@@ -149,7 +149,7 @@ std::vector<MemoryLeakRow> memory_leaks(const StoreReader& store, const RankId& 
   const size_t eligible = count - kLeakSteps;
   struct Group {
     MemoryLeakRow row;
-    size_t last_step = StepTimes::kNone;
+    size_t last_step = StepsInTime::kNone;
   };
   std::map<std::tuple<int64_t, std::string_view, std::string_view>, Group> groups;
   for (const MemoryBlock& block : pool.blocks) {  // by time, so that steps rise

@@ -22,13 +22,13 @@ inline constexpr double kGrowingShare = 0.8;
 PoolName pool_name(const StoreReader& store, const RankId& rank, const MemoryPool& pool);
 
 MemoryRow memory_row(const StoreReader& store, const RankId& rank, const MemoryPool& pool,
-                     const StepTimes& steps);
+                     const StepsInTime& steps);
 std::vector<MemoryStepRow> memory_steps(const StoreReader& store, const RankId& rank,
-                                        const MemoryPool& pool, const StepTimes& steps);
+                                        const MemoryPool& pool, const StepsInTime& steps);
 // Operators that leave blocks behind in at least three steps, and in at least half of those that
 // could: by falling bytes.
 std::vector<MemoryLeakRow> memory_leaks(const StoreReader& store, const RankId& rank,
-                                        const MemoryPool& pool, const StepTimes& steps,
+                                        const MemoryPool& pool, const StepsInTime& steps,
                                         AllocationPlaces& places);
 
 // Memory of a device as its driver reports it (deviceProperties of the trace); kNull: not given.

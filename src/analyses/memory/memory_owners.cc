@@ -38,7 +38,7 @@ void add_what_was_before(const PoolName& pool, int64_t known_bytes, int64_t allo
 }  // namespace
 
 std::vector<MemoryOwnerRow> memory_owners_at(const StoreReader& store, const RankId& rank,
-                                             const MemoryPool& pool, const StepTimes& steps,
+                                             const MemoryPool& pool, const StepsInTime& steps,
                                              AllocationPlaces& places, int64_t ts_ns,
                                              int64_t allocated_bytes, size_t most) {
   std::vector<const MemoryBlock*> live;

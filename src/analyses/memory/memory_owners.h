@@ -17,7 +17,7 @@ namespace stepscope {
 // explains was there before the recording and is one row of the category "before". So the rows add
 // up to it.
 std::vector<MemoryOwnerRow> memory_owners_at(const StoreReader& store, const RankId& rank,
-                                             const MemoryPool& pool, const StepTimes& steps,
+                                             const MemoryPool& pool, const StepsInTime& steps,
                                              AllocationPlaces& places, int64_t ts_ns,
                                              int64_t allocated_bytes, size_t most);
 

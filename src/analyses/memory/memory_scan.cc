@@ -17,8 +17,9 @@ void keep_larger(MemoryMoment& peak, int64_t value, int64_t best, const PoolEven
 
 class Scanner {
  public:
-  Scanner(const StoreReader& store, size_t rank) : reader_(store, rank) {
-    scan_.steps = StepTimes(store, rank);
+  Scanner(const StoreReader& store, size_t rank, std::span<const StepRow> steps)
+      : reader_(store, rank) {
+    scan_.steps = StepsInTime(steps);
   }
 
   MemoryScan scan() {
@@ -108,11 +109,11 @@ class Scanner {
     // Events come by time: the step is mostly that of the event before.
     const auto& steps = scan_.steps.all();
     if (steps.empty()) return;
-    if (step_ == StepTimes::kNone || event.ts_ns < steps[step_].start_ns ||
+    if (step_ == StepsInTime::kNone || event.ts_ns < steps[step_].start_ns ||
         event.ts_ns >= steps[step_].end_ns) {
       step_ = scan_.steps.at(event.ts_ns);
     }
-    if (step_ == StepTimes::kNone) return;
+    if (step_ == StepsInTime::kNone) return;
     MemoryStep& step = pool.steps[step_];
     const int64_t change = event.bytes == kNull ? 0 : event.bytes;
     if (event.allocated != kNull) {
@@ -132,13 +133,13 @@ class Scanner {
   PoolReader reader_;
   MemoryScan scan_;
   std::vector<AddressMap> live_;  // by pool
-  size_t step_ = StepTimes::kNone;
+  size_t step_ = StepsInTime::kNone;
 };
 
 }  // namespace
 
-MemoryScan scan_memory(const StoreReader& store, size_t rank) {
-  return Scanner(store, rank).scan();
+MemoryScan scan_memory(const StoreReader& store, size_t rank, std::span<const StepRow> steps) {
+  return Scanner(store, rank, steps).scan();
 }
 
 }  // namespace stepscope

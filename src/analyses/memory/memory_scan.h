@@ -7,10 +7,11 @@
 #define STEPSCOPE_ANALYSES_MEMORY_MEMORY_SCAN_H_
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
-#include "analyses/common/step_times.h"
+#include "analyses/steps/steps_in_time.h"
 #include "store/store_reader.h"
 
 namespace stepscope {
@@ -67,16 +68,16 @@ struct MemoryPool {
   int64_t reused_addresses = 0;  // allocated again without a release: that was lost
 
   std::vector<MemoryBlock> blocks;  // by rising start
-  std::vector<MemoryStep> steps;    // like StepTimes::all(); empty without steps
+  std::vector<MemoryStep> steps;    // like StepsInTime::all(); empty without steps
 };
 
 struct MemoryScan {
-  StepTimes steps;
+  StepsInTime steps;
   std::vector<MemoryPool> pools;  // in order of their first event
 };
 
 // Rows without a time (plans) are not here. 40 bytes a block, 60 ns an event.
-MemoryScan scan_memory(const StoreReader& store, size_t rank);
+MemoryScan scan_memory(const StoreReader& store, size_t rank, std::span<const StepRow> steps);
 
 // Whether the block is allocated at this moment (its end is not).
 inline bool lives_at(const MemoryBlock& block, int64_t ts_ns) {

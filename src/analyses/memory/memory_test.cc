@@ -247,12 +247,14 @@ TEST(MemoryCurve, ThinningKeepsTheExtremes) {
 }
 
 // Every step allocates and releases 1000, and `leak` more that stays.
-void train(MadeRun& run, int64_t steps, int64_t leak) {
+void train(MadeRun& run, int64_t steps, int64_t leak, bool are_marked = true) {
   const TrackId thread = host_track(run.rank, "python");
   Gpu gpu(run.rank, thread, 5000);
   for (int64_t step = 0; step < steps; ++step) {
-    const int64_t start_ns = step * 1000;
-    add_step(run.rank, 10 + step, start_ns, 1000);
+    int64_t start_ns = step * 1000;
+    if (are_marked) add_step(run.rank, 10 + step, start_ns, 1000);
+    for (const char* name : {"aten::copy_", "aten::view", "aten::t", "aten::add"})
+      run.rank.add_slice(thread, slice_of(run.rank, name, start_ns++, 1, SliceKind::kOp));
     run.rank.add_slice(thread, slice_of(run.rank, "aten::mm", start_ns + 100, 300, SliceKind::kOp));
     run.rank.add_slice(thread,
                        slice_of(run.rank, "aten::stack", start_ns + 500, 100, SliceKind::kOp));
@@ -274,6 +276,17 @@ TEST(MemoryLeaks, GrowthIsFoundAndNamed) {
   EXPECT_EQ(memory.leaks[0].steps, 4);
   EXPECT_EQ(memory.leaks[0].bytes_per_step, 64);
   EXPECT_EQ(memory.leaks[0].first_step, 10);
+}
+
+TEST(MemoryLeaks, GrowthIsFoundWithoutMarksToo) {
+  MadeRun run;
+  train(run, 8, 64, /*are_marked=*/false);
+  ASSERT_EQ(run.analyses().steps().at(0).source, "inferred");
+  const MemoryResult& memory = run.analyses().memory();
+  EXPECT_TRUE(memory.overview.at(0).leak_suspected);
+  EXPECT_EQ(memory.overview[0].growth_bytes_per_step, 64);
+  EXPECT_EQ(memory.leaks.at(0).name, "aten::stack");
+  EXPECT_EQ(memory.steps.size(), run.analyses().steps().size());
 }
 
 TEST(MemoryLeaks, AHealthyRunHasNone) {

@@ -13,9 +13,12 @@
 
 namespace stepscope {
 
-std::vector<MemoryScan> run_memory_scans(const StoreReader& store, unsigned threads) {
-  std::vector<MemoryScan> all(store.rank_count());
-  parallel_for(all.size(), threads, [&](size_t rank) { all[rank] = scan_memory(store, rank); });
+std::vector<MemoryScan> run_memory_scans(const StoreReader& store,
+                                         const std::vector<std::span<const StepRow>>& steps,
+                                         unsigned threads) {
+  std::vector<MemoryScan> all(steps.size());
+  parallel_for(all.size(), threads,
+               [&](size_t rank) { all[rank] = scan_memory(store, rank, steps[rank]); });
   return all;
 }
 
@@ -92,7 +95,7 @@ std::vector<Reason> memory_reasons(const MemoryResult& found) {
         {"memory_leaks", "no operator leaves blocks behind in three or more of the steps"});
   }
   if (found.steps.empty())
-    reasons.push_back({"memory_steps", "no steps are marked, or the memory is a plan"});
+    reasons.push_back({"memory_steps", "there are no steps, or the memory is a plan"});
   return reasons;
 }
 

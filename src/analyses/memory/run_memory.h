@@ -2,6 +2,7 @@
 #ifndef STEPSCOPE_ANALYSES_MEMORY_RUN_MEMORY_H_
 #define STEPSCOPE_ANALYSES_MEMORY_RUN_MEMORY_H_
 
+#include <span>
 #include <vector>
 
 #include "analyses/common/rank_rows.h"
@@ -14,7 +15,9 @@
 namespace stepscope {
 
 // `scans` are scan_memory() of every rank, by position.
-std::vector<MemoryScan> run_memory_scans(const StoreReader& store, unsigned threads);
+std::vector<MemoryScan> run_memory_scans(const StoreReader& store,
+                                         const std::vector<std::span<const StepRow>>& steps,
+                                         unsigned threads);
 MemoryResult run_memory(const StoreReader& store, const std::vector<RankId>& ranks,
                         const std::vector<MemoryScan>& scans, unsigned threads);
 std::vector<MemoryPoint> run_memory_curve(const StoreReader& store,

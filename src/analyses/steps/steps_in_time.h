@@ -1,11 +1,12 @@
-// The steps of a rank in order of time, to find the step that a moment lies in.
-#ifndef STEPSCOPE_ANALYSES_COMMON_STEP_TIMES_H_
-#define STEPSCOPE_ANALYSES_COMMON_STEP_TIMES_H_
+// The steps of a rank, marked or inferred, to find the one that a moment lies in.
+#ifndef STEPSCOPE_ANALYSES_STEPS_STEPS_IN_TIME_H_
+#define STEPSCOPE_ANALYSES_STEPS_STEPS_IN_TIME_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "store/store_reader.h"
+#include "analyses/steps/step_row.h"
 
 namespace stepscope {
 
@@ -16,10 +17,10 @@ struct StepTime {
   bool complete = true;
 };
 
-class StepTimes {
+class StepsInTime {
  public:
-  StepTimes() = default;
-  StepTimes(const StoreReader& store, size_t rank);
+  StepsInTime() = default;
+  explicit StepsInTime(std::span<const StepRow> steps);
 
   const std::vector<StepTime>& all() const { return steps_; }
   bool empty() const { return steps_.empty(); }
@@ -37,4 +38,4 @@ class StepTimes {
 
 }  // namespace stepscope
 
-#endif  // STEPSCOPE_ANALYSES_COMMON_STEP_TIMES_H_
+#endif  // STEPSCOPE_ANALYSES_STEPS_STEPS_IN_TIME_H_
