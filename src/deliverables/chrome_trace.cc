@@ -143,10 +143,10 @@ class ChromeTrace {
     if (lane == 0) return places_[track];
     std::string& place = overlap_places_[static_cast<uint64_t>(track) << 32 | lane];
     if (!place.empty()) return place;
-    const std::string_view pid = rank_.text(Table::kTracks, "pid", track);
     const std::string_view tid = rank_.text(Table::kTracks, "tid", track);
     const std::string suffix = " (overlap " + std::to_string(lane) + ")";
-    place = R"("pid":)" + chrome_id(pid) + R"(,"tid":)";
+    constexpr std::string_view kTid = R"(,"tid":)";  // in text of the input its quotes are escaped
+    place = places_[track].substr(0, places_[track].find(kTid) + kTid.size());
     append_json_text(place, std::string(tid) + suffix);
     name_thread(place, std::string(rank_.text(Table::kTracks, "thread", track)) + suffix,
                 R"(,"overlap_of":)" + chrome_id(tid));

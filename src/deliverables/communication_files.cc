@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 
 #include <nlohmann/json.hpp>
 
@@ -124,6 +125,31 @@ Json time_info(const Times& times, int64_t start_ns) {
 struct Operation {
   const CommunicationOperatorRow* row = nullptr;
   std::vector<const CommunicationTransferRow*> transfers;
+  int64_t step = kNull;  // that it is filed under
+};
+
+// MindSpore files an operator under the first step, by its marks, that the operator starts in, and
+// leaves out what starts in none. A recording of one step or of none has one entry for all.
+class MindSporeSteps {
+ public:
+  explicit MindSporeSteps(const OutputContext& context) {
+    if (!context.form.numbers_steps()) return;
+    for (const StepRow& step : context.run.steps(context.rank.position)) {
+      if (step.source == "marked") steps_.push_back(step);
+    }
+  }
+  // kNull: in none of them.
+  int64_t step_at(int64_t ns) const {
+    if (steps_.empty()) return 0;
+    if (steps_.size() == 1) return steps_[0].step;
+    for (const StepRow& step : steps_) {
+      if (step.start_ns <= ns && ns <= step.end_ns()) return step.step;
+    }
+    return kNull;
+  }
+
+ private:
+  std::vector<StepRow> steps_;  // by start
 };
 
 std::vector<Operation> operations_of(OutputContext& context) {
@@ -131,15 +157,19 @@ std::vector<Operation> operations_of(OutputContext& context) {
   const size_t position = context.rank.position;
   std::vector<Operation> operations;
   for (size_t i = all.first_operator[position]; i < all.first_operator[position + 1]; ++i)
-    operations.push_back({&all.operators[i], {}});
+    operations.push_back({&all.operators[i], {}, all.operators[i].step});
   bool any = false;
   for (const CommunicationTransferRow& transfer : all.ranks[position].transfers) {
     operations[transfer.operation].transfers.push_back(&transfer);
     any = true;
   }
+  if (context.form.is_mindspore) {
+    const MindSporeSteps steps(context);
+    for (Operation& one : operations) one.step = steps.step_at(one.row->start_ns);
+    std::erase_if(operations, [](const Operation& one) { return one.step == kNull; });
+  }
   std::erase_if(operations, [&](const Operation& one) {
-    return !context.chosen_step(one.row->step) ||
-           (one.transfers.empty() && one.row->wait_ns == kNull);
+    return !context.chosen_step(one.step) || (one.transfers.empty() && one.row->wait_ns == kNull);
   });
   if (!any) operations.clear();
   return operations;
@@ -148,8 +178,13 @@ std::vector<Operation> operations_of(OutputContext& context) {
 std::string step_key(int64_t step) {
   return step == kNull ? "step" : "step" + std::to_string(step);
 }
-const char* kind_key(const Operation& one) {
-  return is_point_to_point(one.row->collective) ? "p2p" : "collective";
+const char* kind_key(const OutputContext& context, const Operation& one) {
+  const std::string_view name = one.row->name;
+  // By these words as they are spelled: hcom_send is filed as a collective there.
+  const bool is_p2p = context.form.is_mindspore ? name.find("Send") != std::string_view::npos ||
+                                                      name.find("Receive") != std::string_view::npos
+                                                : is_point_to_point(one.row->collective);
+  return is_p2p ? "p2p" : "collective";
 }
 std::string group_suffix(const Operation& one) {
   return one.row->group.empty() ? "" : "@" + std::string(one.row->group);
@@ -171,27 +206,48 @@ Result<bool> write_tree(const Json& tree, const OutputContext& context, const Si
   return true;
 }
 
+using Words = std::span<const std::string_view>;
+
+constexpr std::string_view kTypes[] = {
+    "send",          "reduce",  "invalid",  "broadcast", "allreduce",  "receive",      "allgather",
+    "reducescatter", "scatter", "alltoall", "alltoallv", "alltoallvc", "batchsendrecv"};
+// MindSpore's, of which operators between two ranks have their own.
+constexpr std::string_view kMindSporePeerTypes[] = {"receive", "send"};
+constexpr std::string_view kMindSporeTypes[] = {
+    "invalid",       "broadcast", "allreduce", "reduce",    "allgather",
+    "reducescatter", "scatter",   "alltoall",  "alltoallv", "alltoallvc"};
+
 // The word by which viewers know the operator's type: the leftmost of these in its name, and at one
 // place the first. So a reduceScatter is filed under "reduce", as in the reference's files.
-std::string type_word(std::string_view name) {
-  constexpr std::string_view kWords[] = {"send",         "reduce",   "invalid",   "broadcast",
-                                         "allreduce",    "receive",  "allgather", "reducescatter",
-                                         "scatter",      "alltoall", "alltoallv", "alltoallvc",
-                                         "batchsendrecv"};
+std::string type_word(std::string_view name, Words words, bool is_mindspore) {
   std::string lower(name);
   std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   size_t leftmost = std::string::npos;
   std::string_view best;
-  for (const std::string_view word : kWords) {
+  for (const std::string_view word : words) {
     const size_t at = lower.find(word);
     if (at < leftmost) {
       leftmost = at;
       best = word;
     }
   }
-  return best.empty() ? lower.substr(0, lower.find("__")) : std::string(best);
+  if (!best.empty()) return std::string(best);
+  if (!is_mindspore) return lower.substr(0, lower.find("__"));
+  // "Default/network/Custom-op12" -> "custom"
+  lower.erase(0, lower.rfind('/') + 1);
+  return lower.substr(0, lower.find("-op"));
+}
+
+std::string type_word(const OutputContext& context, const Operation& one) {
+  const bool is_mindspore = context.form.is_mindspore;
+  Words words = kTypes;
+  if (is_mindspore) {
+    words = std::string_view(kind_key(context, one)) == "p2p" ? Words(kMindSporePeerTypes)
+                                                              : Words(kMindSporeTypes);
+  }
+  return type_word(one.row->name, words, is_mindspore);
 }
 
 struct Link {
@@ -202,13 +258,14 @@ struct Link {
   double bandwidth() const { return time_ns > 0 ? mb(bytes) / ms(time_ns) : 0; }
 };
 
-Json link_entry(const Link& link, bool named) {
+// `name_key`: of the operator's name; nullptr for a sum over several.
+Json link_entry(const Link& link, const char* name_key) {
   Json entry;
   entry["Transport Type"] = std::string(link.transport);
   entry["Transit Size(MB)"] = mb(link.bytes);
   entry["Transit Time(ms)"] = ms(link.time_ns);
   entry["Bandwidth(GB/s)"] = round_to(link.bandwidth(), 4);
-  if (named) entry["Op Name"] = std::string(link.operation->name);
+  if (name_key != nullptr) entry[name_key] = std::string(link.operation->name);
   return entry;
 }
 
@@ -227,7 +284,7 @@ Result<bool> write_communication(OutputContext& context, const Sink& sink) {
     const Times times{row.elapse_ns, known(row.transit_ns), known(row.wait_ns),
                       known(row.synchronization_ns), known(row.idle_ns)};
     ByTransport transports;
-    Total& total = totals[{step_key(row.step), kind_key(one)}];
+    Total& total = totals[{step_key(one.step), kind_key(context, one)}];
     for (const CommunicationTransferRow* transfer : one.transfers) {
       add_transfer(transports, *transfer);
       add_transfer(total.transports, *transfer);
@@ -237,8 +294,8 @@ Result<bool> write_communication(OutputContext& context, const Sink& sink) {
     total.times.wait_ns += times.wait_ns;
     total.times.synchronization_ns += times.synchronization_ns;
     total.times.idle_ns += times.idle_ns;
-    Json& entry =
-        step_entry(tree, row.step)[kind_key(one)][std::string(row.name) + group_suffix(one)];
+    Json& entry = step_entry(
+        tree, one.step)[kind_key(context, one)][std::string(row.name) + group_suffix(one)];
     entry["Communication Time Info"] = time_info(times, row.start_ns);
     entry["Communication Bandwidth Info"] = bandwidth_info(transports, false);
   }
@@ -266,9 +323,12 @@ Result<bool> write_communication_matrix(OutputContext& context, const Sink& sink
       link.operation = one.row;
     }
     for (const auto& [name, link] : links)
-      all[one.row->step][kind_key(one)][type_word(one.row->name) + "\n" + group_suffix(one)][name]
-          .push_back(link);
+      all[one.step][kind_key(context, one)][type_word(context, one) + "\n" + group_suffix(one)]
+         [name]
+             .push_back(link);
   }
+  const bool is_mindspore = context.form.is_mindspore;
+  const char* const name_key = is_mindspore ? "op_name" : "Op Name";
   Json tree = Json::object();
   for (auto& [step, kinds] : all) {
     Json& entry = step_entry(tree, step);
@@ -283,20 +343,21 @@ Result<bool> write_communication_matrix(OutputContext& context, const Sink& sink
           });
           const size_t count = operations.size();
           const auto place = [&](const char* name, size_t index) {
-            entry[kind][key(name)][link] = link_entry(operations[index], true);
+            entry[kind][key(name)][link] = link_entry(operations[index], name_key);
           };
           place("top1", 0);
           place("middle", count / 2);
           place("bottom1", count - 1);
-          if (count >= 2) place("bottom2", count - 2);
-          if (count >= 3) place("bottom3", count - 3);
+          // MindSpore fills the places of short lists up.
+          if (count >= 2 || is_mindspore) place("bottom2", count - std::min<size_t>(count, 2));
+          if (count >= 3 || is_mindspore) place("bottom3", count - std::min<size_t>(count, 3));
           Link total;
           total.transport = operations[0].transport;
           for (const Link& one : operations) {
             total.bytes += one.bytes;
             total.time_ns += one.time_ns;
           }
-          entry[kind][key("total")][link] = link_entry(total, false);
+          entry[kind][key("total")][link] = link_entry(total, nullptr);
         }
       }
     }

@@ -6,20 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "analyses/common/rank_rows.h"
 #include "deliverables/profiler_output.h"
-#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
-
-bool recorded_mindspore(const StoreReader& store, size_t rank) {
-  const auto versions = json_tree(text_at(store, Table::kRanks, "versions", rank));
-  return versions.is_object() && versions.contains("metadata") &&
-         versions["metadata"].is_object() && versions["metadata"].contains("mindspore");
-}
 
 // Milliseconds with all six decimals that nanoseconds have.
 void append_ms(std::string& out, int64_t ns) {
@@ -33,7 +24,10 @@ void append_ms(std::string& out, int64_t ns) {
 Result<bool> write_cpu_operators(OutputContext& context, const Sink& sink) {
   const StoreReader& store = context.store();
   const size_t rank = context.rank.position;
-  if (!recorded_mindspore(store, rank)) return false;
+  if (!context.form.is_mindspore ||
+      text_at(store, Table::kRanks, "source_format", rank) != "native") {
+    return false;  // the others' own file is in FRAMEWORK
+  }
   struct Operator {
     int64_t name;
     std::vector<std::pair<int64_t, int64_t>> calls;  // start and length

@@ -1,5 +1,6 @@
 // kernel_details.csv and op_statistic.csv.
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -120,6 +121,7 @@ struct KernelColumns {
         input_types(store.column(Table::kKernels, "input_types", rank)),
         output_shapes(store.column(Table::kKernels, "output_shapes", rank)),
         counters(store.column(Table::kKernels, "counters", rank)),
+        op(store.column(Table::kKernels, "op", rank)),
         dur(store.column(Table::kSlices, "dur", rank)),
         name(store.column(Table::kSlices, "name", rank)),
         step(store.column(Table::kSlices, "step", rank)) {}
@@ -135,6 +137,7 @@ struct KernelColumns {
   const ColumnView& input_types;
   const ColumnView& output_shapes;
   const ColumnView& counters;
+  const ColumnView& op;    // slice of the operator
   const ColumnView& dur;   // by slice
   const ColumnView& name;  // by slice
   const ColumnView& step;  // by slice
@@ -184,6 +187,64 @@ int64_t product(std::string_view grid) {
   return any ? result : kNull;
 }
 
+std::string value_in(const Json& object, const std::string& key) {
+  return object.is_object() && object.contains(key) ? text_of(object[key]) : std::string();
+}
+
+// The operator of MindSpore that launched a kernel.
+struct LaunchOperator {
+  std::string name;  // "" when it is not known
+  int64_t step = kNull;
+};
+LaunchOperator launch_operator(const StoreReader& store, const KernelColumns& kernel, uint64_t row,
+                               const Json& args) {
+  LaunchOperator launch;
+  launch.name = value_in(args, "mindspore_op");
+  const int64_t op = kernel.op.at(row);
+  if (op == kNull || op < 0 || static_cast<uint64_t>(op) >= kernel.name.rows()) return launch;
+  const auto slice = static_cast<uint64_t>(op);
+  const std::string_view name = store.string(kernel.name.at(slice));
+  if (name.find("KernelLaunch") == std::string_view::npos &&
+      name.find("LaunchTask") == std::string_view::npos) {
+    return launch;
+  }
+  if (launch.name.empty()) launch.name = name;
+  launch.step = kernel.step.at(slice);
+  return launch;
+}
+
+// The columns that the profiler's level leaves.
+struct DetailsForm {
+  explicit DetailsForm(const OutputContext& context)
+      : has_steps(context.form.is_mindspore
+                      ? context.form.numbers_steps()
+                      : context.store().rows(Table::kSteps, context.rank.position) > 0),
+        // torch_npu's files of Level0 have eight columns
+        has_ids(!context.form.is_level0 || context.form.is_mindspore),
+        has_shapes(!context.form.is_level0) {}
+
+  std::vector<std::string> header() const {
+    std::vector<std::string> names;
+    const auto add = [&](std::initializer_list<const char*> more) {
+      names.insert(names.end(), more.begin(), more.end());
+    };
+    if (has_steps) add({"Step ID"});
+    if (has_ids) add({"Model ID", "Task ID", "Stream ID"});
+    add({"Name", "Type"});
+    if (has_ids) add({"OP State"});
+    add({"Accelerator Core", "Start Time(us)", "Duration(us)", "Wait Time(us)", "Block Dim"});
+    if (has_shapes) {
+      add({"Mix Block Dim", "HF32 Eligible", "Input Shapes", "Input Data Types", "Input Formats",
+           "Output Shapes", "Output Data Types", "Output Formats", "Context ID"});
+    }
+    return names;
+  }
+
+  bool has_steps;
+  bool has_ids;
+  bool has_shapes;
+};
+
 // A run without a device: its operators on the host, by the time that is their own.
 Result<bool> write_host_op_statistic(OutputContext& context, const Sink& sink) {
   if (!context.options.steps.empty()) return false;  // these sums are of the whole recording
@@ -216,19 +277,10 @@ Result<bool> write_kernel_details(OutputContext& context, const Sink& sink) {
   const size_t rank = context.rank.position;
   const std::vector<DetailsRow> rows = kernels_by_start(context);
   if (rows.empty()) return false;
-  const bool has_steps = store.rows(Table::kSteps, rank) > 0;
+  const DetailsForm form(context);
   const std::vector<std::string> counters = counter_names(context);
   const KernelSource source(store, rank);
-  std::vector<std::string> header;
-  if (has_steps) header.emplace_back("Step ID");
-  for (const char* name :
-       {"Model ID",      "Task ID",           "Stream ID",        "Name",
-        "Type",          "OP State",          "Accelerator Core", "Start Time(us)",
-        "Duration(us)",  "Wait Time(us)",     "Block Dim",        "Mix Block Dim",
-        "HF32 Eligible", "Input Shapes",      "Input Data Types", "Input Formats",
-        "Output Shapes", "Output Data Types", "Output Formats",   "Context ID"}) {
-    header.emplace_back(name);
-  }
+  std::vector<std::string> header = form.header();
   header.insert(header.end(), counters.begin(), counters.end());
   CsvWriter csv(sink, header);
   const KernelColumns kernel(store, rank);
@@ -246,17 +298,22 @@ Result<bool> write_kernel_details(OutputContext& context, const Sink& sink) {
     const Json args = ordered_json_tree(*args_text);
     const Json about = ordered_json_tree(store.string(kernel.counters.at(one.row)));
     const int64_t row = source.row_of(one.ts_ns, name);
-    const auto from = [](const Json& object, const std::string& key) {
-      return object.is_object() && object.contains(key) ? text_of(object[key]) : std::string();
-    };
-    if (has_steps) csv.integer(kernel.step.at(slice), "");
-    csv.known(from(args, args.is_object() && args.contains("model id") ? "model id" : "Model Id"));
-    csv.known(communicates ? "" : from(args, "Task Id"));
-    csv.integer(communicates ? kNull : kernel.stream.at(one.row));
-    csv.text(name);
+    LaunchOperator launch;
+    if (context.form.is_mindspore) launch = launch_operator(store, kernel, one.row, args);
+    if (form.has_steps) csv.integer(launch.step == kNull ? kernel.step.at(slice) : launch.step, "");
+    if (form.has_ids) {
+      csv.known(
+          value_in(args, args.is_object() && args.contains("model id") ? "model id" : "Model Id"));
+      csv.known(communicates ? "" : value_in(args, "Task Id"));
+      csv.integer(communicates ? kNull : kernel.stream.at(one.row));
+    }
+    const std::string prefix = launch.name.empty() ? "" : launch.name + "/";
+    csv.text(name.starts_with(prefix) ? std::string(name) : prefix + std::string(name));
     csv.known(store.string(kernel.op_type.at(one.row)));
-    csv.known(from(about, "OP State"));
-    csv.known(store.string(kernel.type.at(one.row)));
+    if (form.has_ids) csv.known(value_in(about, "OP State"));
+    // Level0 knows the core of no kernel, only the scheduler's word for it.
+    const bool has_core = form.has_shapes || communicates;
+    csv.known(has_core ? store.string(kernel.type.at(one.row)) : "");
     csv.moment(one.ts_ns);
     csv.us(dur_ns);
     // The source's own gap to the task before, else the gap to what ended last.
@@ -267,18 +324,20 @@ Result<bool> write_kernel_details(OutputContext& context, const Sink& sink) {
     busy_until_ns = std::max(busy_until_ns, one.ts_ns + std::max<int64_t>(0, dur_ns));
     const int64_t blocks = product(store.string(kernel.grid.at(one.row)));
     csv.integer(blocks == kNull ? 0 : blocks);
-    csv.known(source.cell(row, "Mix Block Dim"));
-    csv.known(from(about, "HF32 Eligible"));
-    csv.text(shapes_cell(store.string(kernel.input_shapes.at(one.row)),
-                         source.cell(row, "Input Shapes")));
-    csv.known(store.string(kernel.input_types.at(one.row)));
-    csv.known(source.cell(row, "Input Formats"));
-    csv.text(shapes_cell(store.string(kernel.output_shapes.at(one.row)),
-                         source.cell(row, "Output Shapes")));
-    csv.known(source.cell(row, "Output Data Types"));
-    csv.known(source.cell(row, "Output Formats"));
-    csv.known(source.cell(row, "Context ID"));
-    for (const std::string& counter : counters) csv.known(from(about, counter));
+    if (form.has_shapes) {
+      csv.known(source.cell(row, "Mix Block Dim"));
+      csv.known(value_in(about, "HF32 Eligible"));
+      csv.text(shapes_cell(store.string(kernel.input_shapes.at(one.row)),
+                           source.cell(row, "Input Shapes")));
+      csv.known(store.string(kernel.input_types.at(one.row)));
+      csv.known(source.cell(row, "Input Formats"));
+      csv.text(shapes_cell(store.string(kernel.output_shapes.at(one.row)),
+                           source.cell(row, "Output Shapes")));
+      csv.known(source.cell(row, "Output Data Types"));
+      csv.known(source.cell(row, "Output Formats"));
+      csv.known(source.cell(row, "Context ID"));
+    }
+    for (const std::string& counter : counters) csv.known(value_in(about, counter));
     if (auto status = csv.end_row(); !status) return std::move(status.error());
   }
   return csv.finish();

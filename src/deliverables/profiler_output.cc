@@ -68,14 +68,20 @@ const std::vector<FileRule>& rules() {
       {"minddata_pipeline_summary_*.json", kNeedsPipeline, write_minddata_summary_json},
       {"npu_module_mem.csv", "only Ascend recordings with profile_memory have it", nullptr},
       {"static_op_mem.csv", "only Ascend recordings of static graphs have it", nullptr},
-      {"operator_details.csv", "no table of operators' inputs: record with record_shapes", nullptr},
+      {"operator_details.csv", "no shapes of operators' inputs: record with record_shapes",
+       write_operator_details},
       {"l2_cache.csv", "record with l2_cache", nullptr},
       {"hbm.csv", "record with hbm_ddr", nullptr},
       {"pcie.csv", "record with pcie or sys_interconnection", nullptr},
       {"hccs.csv", "record with sys_interconnection", nullptr},
       {"nic.csv", "record with sys_io", nullptr},
       {"roce.csv", "record with sys_io", nullptr},
-      {"data_preprocess.csv", "record AI CPU operators with profiler_level Level2", nullptr},
+      {"data_preprocess.csv", "record AI CPU operators with profiler_level Level2",
+       write_data_preprocess},
+      {"ascend_mindspore_profiler_*.db", "only NPU recordings with export_type db have it",
+       write_cann_database},
+      {"communication_analyzer.db", "only NPU recordings with export_type db have it",
+       write_communication_database},
   };
   return kRules;
 }
@@ -130,13 +136,20 @@ bool OutputContext::chosen_moment(int64_t ns) const {
   return after != chosen_time.begin() && ns <= (after - 1)->end_ns;
 }
 
+const SourceTableView* OutputContext::source_table(std::string_view name) const {
+  for (const SourceTableView& table : store().source_tables(rank.position)) {
+    if (table.name == name) return &table;
+  }
+  return nullptr;
+}
+
 Result<ProfilerOutput> write_profiler_output(RunAnalyses& run, const RankId& rank,
                                              const std::string& folder,
                                              const ProfilerOutputOptions& options) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return system_error("cannot make the folder", folder, error.value());
-  OutputContext context{run, rank, options, {}};
+  OutputContext context{run, rank, options, {}, recording_form(run.store(), rank.position)};
   for_each_row<3>(run.store(), Table::kSteps, rank.position, {"step", "ts", "dur"},
                   [&](const auto& row) {
                     const auto [step, ts_ns, dur_ns] = row;

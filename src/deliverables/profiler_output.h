@@ -18,12 +18,13 @@
 #include "base/progress.h"
 #include "base/result.h"
 #include "deliverables/csv_writer.h"
+#include "deliverables/recording_form.h"
 
 namespace stepscope {
 
 struct ProfilerOutputOptions {
   std::vector<int64_t> steps;  // empty: all, and what is in no step
-  bool pretty = false;         // JSON with line breaks
+  bool pretty = false;         // JSON with indents; a timeline has an event a line in any case
   const Progress* progress = nullptr;
 };
 
@@ -47,6 +48,7 @@ struct OutputContext {
   const RankId& rank;
   const ProfilerOutputOptions& options;
   std::vector<Interval> chosen_time;  // of the chosen steps, merged
+  RecordingForm form;
 
   const StoreReader& store() const { return run.store(); }
   bool chosen_step(int64_t step) const {
@@ -57,6 +59,8 @@ struct OutputContext {
   }
   // For what belongs to no step.
   bool chosen_moment(int64_t ns) const;
+  // A table of the input; nullptr when it has none of that name.
+  const SourceTableView* source_table(std::string_view name) const;
 };
 Result<bool> write_kernel_details(OutputContext& context, const Sink& sink);
 Result<bool> write_step_trace_time(OutputContext& context, const Sink& sink);
@@ -67,6 +71,10 @@ Result<bool> write_communication(OutputContext& context, const Sink& sink);
 Result<bool> write_communication_matrix(OutputContext& context, const Sink& sink);
 Result<bool> write_memory_record(OutputContext& context, const Sink& sink);
 Result<bool> write_operator_memory(OutputContext& context, const Sink& sink);
+Result<bool> write_operator_details(OutputContext& context, const Sink& sink);
+Result<bool> write_data_preprocess(OutputContext& context, const Sink& sink);
+Result<bool> write_cann_database(OutputContext& context, const Sink& sink);
+Result<bool> write_communication_database(OutputContext& context, const Sink& sink);
 Result<bool> write_dataset(OutputContext& context, const Sink& sink);
 Result<bool> write_minddata_raw(OutputContext& context, const Sink& sink);
 Result<bool> write_minddata_summary(OutputContext& context, const Sink& sink);

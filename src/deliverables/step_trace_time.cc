@@ -3,27 +3,17 @@
 #include "deliverables/profiler_output.h"
 
 namespace stepscope {
-namespace {
-
-// MindSpore's own definition of a stage needs a lane of communication, and is that of its folders.
-StepTimesWriter writer_of(const OutputContext& context) {
-  const StoreReader& store = context.store();
-  const size_t rank = context.rank.position;
-  const std::string_view path = text_at(store, Table::kRanks, "source_path", rank);
-  if (path.find("_ascend_ms") == std::string_view::npos) return StepTimesWriter::kTorchNpu;
-  for (uint64_t track = 0; track < store.rows(Table::kTracks, rank); ++track) {
-    const std::string_view process = text_at(store, Table::kTracks, "process", rank, track);
-    if (process == "HCCL" || process == "Communication") return StepTimesWriter::kMindSpore;
-  }
-  return StepTimesWriter::kTorchNpu;
-}
-
-}  // namespace
 
 Result<bool> write_step_trace_time(OutputContext& context, const Sink& sink) {
   const size_t rank = context.rank.position;
+  const StepTimesWriter writer =
+      context.form.is_mindspore ? StepTimesWriter::kMindSpore : StepTimesWriter::kTorchNpu;
   const auto& devices = context.run.overlap_lanes()[rank];
-  const auto steps = context.run.steps(rank);
+  // Without marks MindSpore's file has one row, of step 0. A run on the host has no file of its
+  // that ours would have to be like.
+  auto steps = context.run.steps(rank);
+  if (context.form.is_mindspore && context.form.is_npu && !context.form.has_marked_steps)
+    steps = {};
   std::vector<std::string> header;
   if (devices.size() > 1) header.emplace_back("Device_id");
   for (const char* name :
@@ -34,7 +24,7 @@ Result<bool> write_step_trace_time(OutputContext& context, const Sink& sink) {
   CsvWriter csv(sink, header);
   for (const OverlapLanes& device : devices) {
     for (const WrittenStepTimes& step :
-         written_step_times(context.store(), rank, device, steps, writer_of(context))) {
+         written_step_times(context.store(), rank, device, steps, writer)) {
       if (!context.chosen_step(step.step)) continue;
       if (devices.size() > 1) csv.integer(device.device);
       csv.integer(step.step, "").us(step.computing_ns).us(step.communication_not_overlapped_ns);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analyses/communication/plane_tasks.h"
 #include "analyses/communication/process_groups.h"
 #include "analyses/run_analyses.h"
 #include "tests/support/made_run.h"
@@ -298,6 +299,53 @@ TEST(Communication, OnlyGroupsOfOneKindAndLargeMessagesAreCompared) {
       EXPECT_TRUE(std::isnan(row.mean_bandwidth));
     }
   }
+}
+
+// A task of the plane, from when to when, and how long it waits or moves data by itself.
+PlaneTask task_of(RdmaPart rdma, int64_t from_ns, int64_t to_ns, int64_t bytes, bool waits,
+                  int32_t plane = 0) {
+  const int64_t dur_ns = to_ns - from_ns;
+  return {0, plane, from_ns, dur_ns, waits ? dur_ns : kNull, waits ? kNull : dur_ns, bytes, 0,
+          1, kNull, kNull,   rdma};
+}
+
+TEST(RdmaGroups, PayloadsAndWhatClosesThemAreOneTransfer) {
+  using enum RdmaPart;
+  const std::vector<PlaneTask> plane_tasks = {
+      task_of(kUnknown, 0, 10, 0, true),  // before the transfer
+      task_of(kPayload, 10, 12, 100, false), task_of(kPayload, 12, 15, 200, false),
+      task_of(kOther, 15, 16, 4, false),     task_of(kUnknown, 16, 30, 0, true),
+      task_of(kUnknown, 30, 31, 0, false),   task_of(kUnknown, 31, 40, 0, true),
+      task_of(kUnknown, 40, 45, 0, true),      // behind it
+      task_of(kPayload, 50, 52, 300, false)};  // nothing closes it
+  std::vector<PlaneTask> tasks = plane_tasks;
+  join_rdma_groups(tasks, "hcom_allReduce__1_0_1");
+  EXPECT_EQ(tasks[1].transit_ns, 30);
+  EXPECT_EQ(tasks[1].dur_ns, 30);
+  EXPECT_EQ(tasks[1].bytes, 300);
+  for (const size_t inside : {2, 3, 4, 5, 6, 8}) {
+    EXPECT_EQ(tasks[inside].transit_ns, kNull) << inside;
+    EXPECT_EQ(tasks[inside].wait_ns, kNull) << inside;
+    EXPECT_EQ(tasks[inside].bytes, 0) << inside;
+  }
+  EXPECT_EQ(tasks[0].wait_ns, 10);
+  EXPECT_EQ(tasks[7].wait_ns, 5);
+  // Between two ranks the group is closed two tasks earlier.
+  tasks = plane_tasks;
+  join_rdma_groups(tasks, "hcom_batchSendRecv__1_0_1");
+  EXPECT_EQ(tasks[1].transit_ns, 20);
+  EXPECT_EQ(tasks[6].wait_ns, 9);
+  // Tasks of another plane close nothing.
+  tasks = {task_of(kPayload, 0, 5, 100, false), task_of(kUnknown, 5, 6, 0, true, 1),
+           task_of(kUnknown, 6, 7, 0, true, 1)};
+  join_rdma_groups(tasks, "hcom_send__1_0_1");
+  EXPECT_EQ(tasks[0].transit_ns, kNull);
+  EXPECT_EQ(tasks[2].wait_ns, 1);
+  // Where the input does not tell payloads, each task counts for itself.
+  tasks = {task_of(kUnknown, 0, 5, 100, false), task_of(kUnknown, 5, 6, 0, true)};
+  join_rdma_groups(tasks, "hcom_send__1_0_1");
+  EXPECT_EQ(tasks[0].transit_ns, 5);
+  EXPECT_EQ(tasks[1].wait_ns, 1);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyses/communication/plane_tasks.h"
 #include "analyses/communication/process_groups.h"
 #include "base/decimal.h"
 #include "base/hash.h"
@@ -14,20 +15,7 @@
 namespace stepscope {
 namespace {
 
-// A transfer or wait on a plane of an operator.
-struct Task {
-  uint32_t operation;
-  int32_t plane;
-  int64_t ts_ns;
-  int64_t dur_ns;
-  int64_t wait_ns;
-  int64_t transit_ns;
-  int64_t bytes;
-  int64_t src_rank;
-  int64_t dst_rank;
-  int64_t transport;
-  int64_t link;
-};
+using Task = PlaneTask;
 
 // What no real transfer and no real job reaches, so that sums of hostile input stay in range.
 constexpr int64_t kMostBytes = int64_t{1} << 44;
@@ -54,12 +42,13 @@ enum Place : size_t {
   kWait,
   kTransit,
   kOf,
+  kAlgorithm,
   kPlaces
 };
 constexpr std::array<std::string_view, kPlaces> kColumns = {
     "id",        "track", "ts",         "dur",      "name",  "step",     "level",
     "op",        "group", "group_size", "sequence", "bytes", "src_rank", "dst_rank",
-    "transport", "link",  "wait",       "transit",  "of"};
+    "transport", "link",  "wait",       "transit",  "of",    "algorithm"};
 using Row = std::array<int64_t, kPlaces>;
 
 // "Plane 3", "Group 0 Plane 3" -> 3; lanes with other names count in the order of the input.
@@ -204,17 +193,18 @@ class RankReading {
           }
           tasks_.push_back({operation->second, plane->second, row[kTs], row[kDur], row[kWait],
                             row[kTransit], row[kBytes], row[kSrc], row[kDst], row[kTransport],
-                            row[kLink]});
+                            row[kLink], rdma_part(store_.string(row[kAlgorithm]))});
         });
   }
 
   // The tasks of one operator, by plane and start.
-  void use_tasks(std::span<const Task> tasks) {
+  void use_tasks(std::span<Task> tasks) {
     CommunicationOperatorRow& operation = operators_[tasks[0].operation];
+    add_peer_waits(tasks, operation);  // with those inside of transfers: a peer is late there too
+    join_rdma_groups(tasks, operation.name);
     use_main_plane(tasks, operation);
     use_all_planes(tasks, operation);
     add_transfers(tasks, operation);
-    add_peer_waits(tasks, operation);
   }
 
   // The main plane is the first that moves data to another rank, else the first that waits: the

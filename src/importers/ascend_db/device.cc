@@ -133,7 +133,7 @@ void DbReader::read_communication_info() {
   known_tables_.insert("COMMUNICATION_TASK_INFO");
   TableScan row(file_, "COMMUNICATION_TASK_INFO",
                 {"globalTaskId", "name", "taskType", "planeId", "groupName", "srcRank", "dstRank",
-                 "transportType", "size", "dataType", "linkType", "opId", "bandwidth"},
+                 "transportType", "size", "dataType", "linkType", "opId", "bandwidth", "rdmaType"},
                 rank_.quality);
   const StringId level = rank_.strings.intern("task");
   while (row.next()) {
@@ -156,6 +156,8 @@ void DbReader::read_communication_info() {
       detail.of_name = found->second.first;
     }
     if (const auto bytes_per_second = row.number(12)) detail.bandwidth = *bytes_per_second / 1e9;
+    const StringId rdma = valid_type(enumerated("ENUM_HCCL_RDMA_TYPE", row.integer(13)), rank_);
+    if (rdma != kNoString) detail.algorithm = rdma;  // tells payloads from notifications
     communication_[task] = {detail.op == kNoString ? kEmptyString : detail.op, row.integer(3),
                             rank_.add_communication(detail)};
   }

@@ -41,6 +41,8 @@ CREATE TABLE ENUM_HCCL_TRANSPORT_TYPE(id INTEGER PRIMARY KEY, name TEXT);
 INSERT INTO ENUM_HCCL_TRANSPORT_TYPE VALUES (2,'LOCAL');
 CREATE TABLE ENUM_HCCL_LINK_TYPE(id INTEGER PRIMARY KEY, name TEXT);
 INSERT INTO ENUM_HCCL_LINK_TYPE VALUES (65535,'INVALID_TYPE');
+CREATE TABLE ENUM_HCCL_RDMA_TYPE(id INTEGER PRIMARY KEY, name TEXT);
+INSERT INTO ENUM_HCCL_RDMA_TYPE VALUES (1,'RDMA_SEND_PAYLOAD'),(65535,'INVALID_TYPE');
 CREATE TABLE ENUM_MEMCPY_OPERATION(id INTEGER PRIMARY KEY, name TEXT);
 INSERT INTO ENUM_MEMCPY_OPERATION VALUES (1,'host to device');
 )sql";
@@ -70,7 +72,7 @@ CREATE TABLE COMMUNICATION_TASK_INFO(name INTEGER,globalTaskId INTEGER,taskType 
  planeId INTEGER,groupName INTEGER,notifyId INTEGER,rdmaType INTEGER,srcRank INTEGER,
  dstRank INTEGER,transportType INTEGER,size INTEGER,dataType INTEGER,linkType INTEGER,opId INTEGER,
  isMaster INTEGER,bandwidth NUMERIC);
-INSERT INTO COMMUNICATION_TASK_INFO VALUES (11,3,13,0,12,-1,65535,0,5,2,0,65535,65535,1,1,2.5e9);
+INSERT INTO COMMUNICATION_TASK_INFO VALUES (11,3,13,0,12,-1,1,0,5,2,0,65535,65535,1,1,2.5e9);
 CREATE TABLE CANN_API(startNs INTEGER,endNs INTEGER,type INTEGER,globalTid INTEGER,
  connectionId INTEGER PRIMARY KEY,name INTEGER);
 INSERT INTO CANN_API VALUES (800,900,20000,236223201280,100,7),(1800,1900,20000,236223201280,101,7),
@@ -141,6 +143,7 @@ void check_events(const ImportedStore& run) {
     } else {
       EXPECT_EQ(run.column(Table::kCommunications, "wait")[i], 300);
       EXPECT_EQ(run.column(Table::kCommunications, "dst_rank")[i], 5);
+      EXPECT_EQ(run.texts(Table::kCommunications, "algorithm")[i], "RDMA_SEND_PAYLOAD");
       EXPECT_NE(run.column(Table::kCommunications, "of")[i], kNull);
       EXPECT_DOUBLE_EQ(run.numbers(Table::kCommunications, "bandwidth")[i], 2.5);
     }
@@ -251,6 +254,22 @@ TEST(AscendDbGenerated, AnalysisAloneAndTheChoiceOfForm) {
 TEST(AscendDbGenerated, SnakeCase) {
   EXPECT_EQ(snake_case("CommAnalyzerTime"), "comm_analyzer_time");
   EXPECT_EQ(snake_case("NEW_TABLE"), "new_table");
+}
+
+// What `analyse` copied beside its other files is not another form of the run.
+TEST(AscendRecordingFiles, CopiesOfDatabasesInOurOwnOutputAreNotRead) {
+  const TemporaryFolder folder;
+  folder.write("run/FRAMEWORK/stepscope.raw", "");
+  folder.write("run/ASCEND_PROFILER_OUTPUT/trace_view.json", "[]");
+  folder.write("run/ASCEND_PROFILER_OUTPUT/ascend_mindspore_profiler_0.db", "x");
+  folder.write("run/ASCEND_PROFILER_OUTPUT/communication_analyzer.db", "x");
+  auto recording = find_ascend_recording(folder.path("run"));
+  ASSERT_TRUE(recording);
+  EXPECT_TRUE(recording->has_database());
+  folder.write("run/ASCEND_PROFILER_OUTPUT/files.stepscope.json", "{}");
+  recording = find_ascend_recording(folder.path("run"));
+  ASSERT_TRUE(recording);
+  EXPECT_FALSE(recording->has_database());
 }
 
 }  // namespace

@@ -6,13 +6,13 @@
 
 #include "base/decimal.h"
 #include "base/file.h"
+#include "base/own_files.h"
 #include "importers/discover.h"
 #include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
 
-constexpr std::string_view kOutputFolder = "ASCEND_PROFILER_OUTPUT";
 // format/raw_file.h, in run directories and in folders that C programs chose
 constexpr std::string_view kHostRecordings[] = {"/FRAMEWORK/stepscope.raw", "/stepscope.raw"};
 
@@ -210,10 +210,18 @@ std::optional<AscendRecording> find_ascend_recording(const Folder& folder) {
   const auto take = [&](const std::string& path) {
     sort_files(path, list_folder(path).files, recording);
   };
-  if (folder.has_folder(kOutputFolder)) {
-    take(folder.path + "/" + std::string(kOutputFolder));
+  if (folder.has_folder(kProfilerOutputFolder)) {
+    take(folder.path + "/" + std::string(kProfilerOutputFolder));
     note_metadata(folder.path, folder.files, recording);
     recording.is_host_run = holds_host_recording(folder.path);
+    std::error_code ignored;
+    const std::string marker =
+        folder.path + "/" + std::string(kProfilerOutputFolder) + "/" + std::string(kOutputMarker);
+    if (recording.is_host_run && std::filesystem::exists(marker, ignored)) {
+      // Copies of what CANN's folders beside it hold.
+      recording.databases.clear();
+      recording.analyses.clear();
+    }
   } else if (folder.has_folder("mindstudio_profiler_output") || folder.has_folder("timeline")) {
     for (const std::string_view inside : {"mindstudio_profiler_output", "timeline", "summary"}) {
       if (folder.has_folder(inside)) take(folder.path + "/" + std::string(inside));
@@ -246,14 +254,14 @@ std::optional<AscendRecording> find_ascend_recording(const Folder& folder) {
     }
     note_metadata(folder.path, folder.files, recording);
     const std::string_view name = base_name(folder.path);
-    if (name == kOutputFolder || name == "mindstudio_profiler_output") {
+    if (name == kProfilerOutputFolder || name == "mindstudio_profiler_output") {
       recording.folder = parent_of(folder.path);
     }
   }
   // A trace or summary alone could be anybody's; with only that the folder must say more.
   const bool sure =
       recording.has_tables_of_ascend || recording.has_database() || !recording.info_file.empty() ||
-      folder.has_folder(kOutputFolder) || base_name(folder.path) == kOutputFolder ||
+      folder.has_folder(kProfilerOutputFolder) || base_name(folder.path) == kProfilerOutputFolder ||
       std::any_of(recording.traces.begin(), recording.traces.end(),
                   [](const auto& path) { return base_name(path) != "trace_view.json"; });
   if (!sure || (!recording.has_text() && !recording.has_database())) return std::nullopt;
