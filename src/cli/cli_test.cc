@@ -249,7 +249,37 @@ TEST_F(CliTest, RecordWithoutAGpu) {
   EXPECT_TRUE(python.ends_with("/mindspore/inject:other\n")) << python;
   EXPECT_EQ(run("record -o " + runs + " -- no-such-program").code, 127);
   EXPECT_EQ(run("record -o " + runs + " --tier some -- true").code, 2);
+  EXPECT_EQ(run("record -o " + runs + " --system-interval-ms 0 -- true").code, 2);
+  EXPECT_EQ(run("record -o " + runs + " --max-disk-gb 0 -- true").code, 2);
   EXPECT_EQ(run("record -o " + runs).code, 2);
+}
+
+TEST_F(CliTest, RecordWithinBoundsAndWithItsProfilerInfo) {
+  const std::string build = std::filesystem::path(program_).parent_path().string();
+  const std::string runs = folder_.path("runs");
+  ::setenv("RANK", "2", 1);
+  const auto outcome = run("record -o " + runs + " --max-host-mb 64 --max-disk-gb 0.5 " +
+                           "--min-free-gb 0.25 --system-interval-ms 10 -- " + build +
+                           "/tests/recorded_program plain");
+  ::unsetenv("RANK");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("at most 64 MB of memory and 0.5 GB of disk"), std::string::npos)
+      << outcome.err;
+  const std::string folder = std::filesystem::directory_iterator(runs)->path().string();
+  const auto info = json_tree(file_text(folder + "/profiler_info_2.json"));
+  ASSERT_TRUE(info.is_object());
+  EXPECT_EQ(info["ms_profiler_info"]["rank_id"], "2");
+  EXPECT_EQ(info["profiler_parameters"]["activities"], nlohmann::json({"CPU"}));
+  EXPECT_EQ(info["stepscope"]["recorded"]["events"], 3);
+  EXPECT_EQ(info["stepscope"]["complete"], true);
+  const nlohmann::json budget = {{"max_host_mb", 64}, {"max_disk_gb", 0.5}, {"min_free_gb", 0.25}};
+  EXPECT_EQ(info["stepscope"]["budget"], budget);
+  // A program that no profiler of Python is in does not read them.
+  ::setenv("STEPSCOPE_OPTIONS", R"({"start": true})", 1);
+  const auto ignored = run("record -o " + runs + " -- " + build + "/tests/recorded_program plain");
+  ::unsetenv("STEPSCOPE_OPTIONS");
+  EXPECT_NE(ignored.err.find("STEPSCOPE_OPTIONS had no effect"), std::string::npos) << ignored.err;
+  EXPECT_EQ(outcome.err.find("had no effect"), std::string::npos) << outcome.err;
 }
 
 TEST_F(CliTest, RecordWithAGpu) {

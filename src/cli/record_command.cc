@@ -12,15 +12,14 @@
 #include <cerrno>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/folder.h"
 #include "cli/command.h"
-#include "cli/terminal.h"
-#include "format/chunk_reader.h"
+#include "cli/recorded_run.h"
 #include "json/json_tree.h"
 
 namespace stepscope {
@@ -32,6 +31,11 @@ struct Options {
   std::string output = "stepscope_runs";
   std::string tier = "kernels";
   std::string npu_level;
+  // Of what is not given the program's own Stepscope has the default.
+  std::optional<int> system_interval_ms;
+  std::optional<double> max_host_mb;
+  std::optional<double> max_disk_gb;
+  std::optional<double> min_free_gb;
   bool watch = false;
   double slow_factor = 1.5;
   int slow_steps = 3;
@@ -79,15 +83,6 @@ void put_first_on_python_path(const std::string& folder) {
   ::setenv("PYTHONPATH", alone ? folder.c_str() : (folder + ":" + others).c_str(), 1);
 }
 
-std::set<std::string> runs_in(const std::string& output) {
-  std::set<std::string> runs;
-  std::error_code error;
-  for (const fs::path& run : paths_in(output, error)) {
-    if (fs::exists(run / "FRAMEWORK" / kRawFileName, error)) runs.insert(run.string());
-  }
-  return runs;
-}
-
 // The exit code as a shell would give it.
 Result<int> run_command(const std::vector<std::string>& command) {
   std::vector<char*> words;
@@ -112,60 +107,14 @@ Result<int> run_command(const std::vector<std::string>& command) {
 }
 
 // What a tier takes from the program, as measured in docs/performance.md; said before it starts.
-std::string estimate(const std::string& tier) {
+std::string estimate(const Options& options) {
   const char* kernels = "1 to 2 µs of the launching thread for each kernel";
-  if (tier == "pulse") kernels = "nothing for a kernel";
-  if (tier == "full") kernels = "3 to 5 µs of the launching thread for each kernel";
+  if (options.tier == "pulse") kernels = "nothing for a kernel";
+  if (options.tier == "full") kernels = "3 to 5 µs of the launching thread for each kernel";
   return fmt::format(
-      "estimated cost {}, 25 ns and at most 10 bytes for each range; at most 256 MB of memory and "
-      "10 GB of disk for each process",
-      kernels);
-}
-
-// What one run says about itself: "12,345 events in 3.2 s, 1.2 MB, 0.4 % of a core to write them,
-// NVIDIA H200", and why there is no device in it.
-std::string describe(const std::string& run) {
-  auto reader = ChunkReader::open(run + "/FRAMEWORK/" + std::string(kRawFileName));
-  if (!reader) return reader.error().message();
-  std::string device;
-  std::string without_device = "no CUDA device was used";
-  std::string events = "not ended";
-  std::string writing;
-  RawChunk chunk;
-  while (true) {
-    auto more = reader->next(chunk);
-    if (!more || !*more) break;
-    for (const RawNote& note : chunk.notes) {
-      const auto json = json_tree(note.json);
-      if (!json.is_object()) continue;
-      const auto text = [&](const char* key) {
-        const auto at = json.find(key);
-        return at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
-      };
-      const auto number = [&](const char* key) {
-        const auto at = json.find(key);
-        return at != json.end() && at->is_number() ? at->get<double>() : 0.0;
-      };
-      if (note.name == "device" && device.empty()) device = text("name");
-      if (note.name == "npu" && device.empty())
-        device = fmt::format("Ascend NPU {:.0f}", number("device"));
-      if (note.name == "source_left_out" && (text("source") == "gpu" || text("source") == "npu"))
-        without_device = text("why");
-      if (note.name == "end") {
-        const auto at = json.find("events");
-        if (at != json.end() && at->is_number_integer())
-          events = count_text(at->get<int64_t>()) + " events";
-        const double seconds = number("seconds");
-        if (seconds > 0) {
-          events += fmt::format(" in {:.1f} s", seconds);
-          writing = fmt::format(", {:.2g} % of a core to write them",
-                                100 * number("writer_cpu_seconds") / seconds);
-        }
-      }
-    }
-  }
-  return fmt::format("{}, {}{}, {}", events, bytes_text(reader->file().size()), writing,
-                     device.empty() ? without_device : device);
+      "estimated cost {}, 25 ns and at most 10 bytes for each range; at most {:g} MB of memory and "
+      "{:g} GB of disk for each process",
+      kernels, options.max_host_mb.value_or(256), options.max_disk_gb.value_or(10));
 }
 
 // What the environment of a program says so that its Python watches it (docs/triggers.md).
@@ -189,7 +138,14 @@ Status ask_for_watch(const Options& options, const std::string& output) {
   if (options.slow_factor > 0)
     rules["slow_step"] = {{"factor", options.slow_factor}, {"steps", options.slow_steps}};
   if (options.no_progress_s > 0) rules["no_progress_s"] = options.no_progress_s;
-  const nlohmann::json asked = {{"start", true}, {"output_path", output}, {"watch", rules}};
+  nlohmann::json asked = {{"start", true}, {"output_path", output}, {"watch", rules}};
+  const auto ask = [&](const char* name, const auto& value) {
+    if (value) asked[name] = *value;
+  };
+  ask("system_interval_ms", options.system_interval_ms);
+  ask("max_host_mb", options.max_host_mb);
+  ask("max_disk_gb", options.max_disk_gb);
+  ask("min_free_gb", options.min_free_gb);
   ::setenv("STEPSCOPE_OPTIONS", write_json(asked).c_str(), 1);
   ::setenv("STEPSCOPE_WATCH", "1", 1);
   put_first_on_python_path(python);
@@ -202,10 +158,28 @@ Status ask_for_recording(const Options& options, const std::string& output) {
   ::setenv("STEPSCOPE_OUTPUT", output.c_str(), 1);
   ::setenv("STEPSCOPE_TIER", options.tier.c_str(), 1);
   if (!options.npu_level.empty()) ::setenv("STEPSCOPE_NPU", options.npu_level.c_str(), 1);
+  const auto ask = [](const char* name, const auto& value) {
+    if (value) ::setenv(name, fmt::format("{}", *value).c_str(), 1);
+  };
+  ask("STEPSCOPE_SYSTEM_INTERVAL_MS", options.system_interval_ms);
+  ask("STEPSCOPE_MAX_HOST_MB", options.max_host_mb);
+  ask("STEPSCOPE_MAX_DISK_GB", options.max_disk_gb);
+  ask("STEPSCOPE_MIN_FREE_GB", options.min_free_gb);
   ::setenv("CUDA_INJECTION64_PATH", library->c_str(), 1);
   ::setenv("NVTX_INJECTION64_PATH", library->c_str(), 0);  // another tool's is left alone
   put_first_on_python_path(injected_python());
   return {};
+}
+
+// The variable that asks for a profiler in the program; "" where none does.
+std::string profiler_options() {
+  for (const char* const name : {"STEPSCOPE_OPTIONS", "MS_PROFILER_OPTIONS"}) {
+    const char* const value = ::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    const auto start = json_tree(value);
+    if (start.is_object() && start.value("start", nlohmann::json()) == true) return name;
+  }
+  return "";
 }
 
 Status record(const Options& options, int& exit_code) {
@@ -221,7 +195,7 @@ Status record(const Options& options, int& exit_code) {
   if (options.watch)
     fmt::print(stderr, "stepscope: watching; what happens is captured into {}\n", output);
   else
-    fmt::print(stderr, "stepscope: recording into {}: {}\n", output, estimate(options.tier));
+    fmt::print(stderr, "stepscope: recording into {}: {}\n", output, estimate(options));
   auto code = run_command(options.command);
   if (!code) return std::move(code.error());
   exit_code = *code;
@@ -238,7 +212,20 @@ Status record(const Options& options, int& exit_code) {
                "stepscope: nothing was recorded: the program used neither a CUDA device nor "
                "Stepscope's own functions\n");
   }
-  for (const std::string& run : runs) fmt::print(stderr, "stepscope: {}: {}\n", run, describe(run));
+  bool options_are_read = options.watch || profiler_options().empty();
+  for (const std::string& path : runs) {
+    auto run = read_recorded_run(path);
+    fmt::print(stderr, "stepscope: {}: {}\n", path, run ? describe(*run) : run.error().message());
+    if (!run) continue;
+    options_are_read |= run->has_profiler;
+    if (Status written = write_profiler_info(*run); !written)
+      fmt::print(stderr, "stepscope: {}\n", written.error().message());
+  }
+  if (!options_are_read)
+    fmt::print(stderr,
+               "stepscope: {} had no effect: it is read when a Python program imports PyTorch, "
+               "MindSpore or stepscope\n",
+               profiler_options());
   return {};
 }
 
@@ -265,6 +252,17 @@ void add_record_command(Program& program) {
               "level0 (kernels), level1 (and counters, AscendCL), level2 (and the runtime); "
               "default: in the windows of the program's own profiler only")
           ->check(CLI::IsMember({"level0", "level1", "level2"}));
+  command
+      ->add_option("--system-interval-ms", options->system_interval_ms,
+                   "milliseconds between samples of processor, memory, disk, network and NVML; "
+                   "default: 1000")
+      ->check(CLI::Range(1, 60'000));
+  const auto bound = [&](const char* name, auto& value, const char* text) {
+    command->add_option(name, value, text)->check(CLI::Range(1e-3, double{1 << 21}));
+  };
+  bound("--max-host-mb", options->max_host_mb, "memory of a recording; default: 256");
+  bound("--max-disk-gb", options->max_disk_gb, "disk of a recording; default: 10");
+  bound("--min-free-gb", options->min_free_gb, "disk that stays free; default: 1");
   auto* const watch = command->add_flag(
       "--watch", options->watch,
       "write nothing until a step is slow, nothing goes on, an allocation fails or a signal comes; "

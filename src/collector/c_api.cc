@@ -25,7 +25,6 @@ namespace {
 using stepscope::Process;
 
 constexpr std::chrono::seconds kMostFlushTime{10};
-constexpr uint32_t kSystemIntervalMs = 1000;  // as Python's profilers have it
 
 // A buffer of a fixed size: storing the sentence must not fail.
 thread_local char last_error[1024];
@@ -223,8 +222,9 @@ int stepscope_start_from_environment(int with_gpu) try {
   if (Process::instance().recording()) {
     if (with_gpu == 0) return 0;
     const stepscope::RecorderOptions defaults;
+    const uint64_t most_mb = or_default(request->max_host_mb, defaults.max_host_bytes >> 20);
     const stepscope::Status added = Process::instance().add_source(
-        gpu_source(gpu_options(request->gpu_tier, defaults.max_host_bytes)));
+        gpu_source(gpu_options(request->gpu_tier, most_mb << 20)));
     if (!added) return fail(added.error().message());
     stop_before_the_driver_ends();
     return 1;
@@ -235,7 +235,10 @@ int stepscope_start_from_environment(int with_gpu) try {
   options.size = sizeof options;
   options.rank = request->rank;
   options.gpu_tier = with_gpu != 0 ? request->gpu_tier : 0;
-  options.system_interval_ms = kSystemIntervalMs;
+  options.system_interval_ms = request->system_interval_ms;
+  options.max_host_mb = request->max_host_mb;
+  options.max_disk_mb = request->max_disk_mb;
+  options.min_free_mb = request->min_free_mb;
   return start(folder->c_str(), &options, true) == 0 ? 1 : -1;
 } catch (const std::exception& failure) {
   return fail(std::string("cannot start recording: ") + failure.what());

@@ -279,6 +279,36 @@ TEST_F(Collector, WhatTheEnvironmentStartsTellsItsFolder) {
   EXPECT_TRUE(read_back(raw + "/stepscope.raw").ended);
 }
 
+TEST_F(Collector, TheEnvironmentChoosesBounds) {
+  const testing::TemporaryFolder folder;
+  const std::pair<const char*, std::string> asked[] = {
+      {"STEPSCOPE_OUTPUT", folder.path()}, {"STEPSCOPE_SYSTEM_INTERVAL_MS", "10"},
+      {"STEPSCOPE_MAX_HOST_MB", "32"},     {"STEPSCOPE_MAX_DISK_GB", "0.5"},
+      {"STEPSCOPE_MIN_FREE_GB", "0.25"},
+  };
+  for (const auto& [name, value] : asked) ::setenv(name, value.c_str(), 1);
+  ASSERT_EQ(stepscope_start_from_environment(0), 1) << stepscope_last_error();
+  const std::string raw = stepscope_outer_folder();
+  stepscope_stop();
+  const ReadBack run = read_back(raw + "/stepscope.raw");
+  const std::string& began = run.notes.at("recording");
+  EXPECT_NE(began.find(R"("max_host_mb":32,"max_disk_mb":512,"min_free_mb":256)"),
+            std::string::npos)
+      << began;
+  for (const char* const wrong : {"0", "-1", "much", "1e300", "nan", "60001", ""}) {
+    ::setenv("STEPSCOPE_SYSTEM_INTERVAL_MS", wrong, 1);
+    const int outcome = stepscope_start_from_environment(0);
+    if (*wrong == '\0') {
+      EXPECT_EQ(outcome, 1) << "as if it were not set";
+      continue;  // TearDown() ends it
+    }
+    EXPECT_EQ(outcome, -1) << wrong;
+    EXPECT_NE(std::string(stepscope_last_error()).find("STEPSCOPE_SYSTEM_INTERVAL_MS"),
+              std::string::npos);
+  }
+  for (const auto& [name, value] : asked) ::unsetenv(name);
+}
+
 TEST_F(Collector, AThousandRecordingsLeaveNothingBehind) {
   const auto open_files = [] {
     size_t count = 0;

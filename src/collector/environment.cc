@@ -4,10 +4,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
+#include "base/decimal.h"
 #include "collector/clock.h"
 
 namespace stepscope {
@@ -21,6 +24,21 @@ constexpr const char* kRankVariables[] = {"RANK_ID", "RANK", "OMPI_COMM_WORLD_RA
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
+}
+
+// A number above 0 and at most `most`, times `scale`, at least 1; what is not set stays as it is.
+Status read_number(const char* name, double most, double scale, uint32_t& into) {
+  const std::string text = variable(name);
+  if (text.empty()) return {};
+  const double value = parse_double(text).value_or(0);
+  if (!(value > 0 && value <= most)) {
+    return Error{ErrorCode::kBadInput, "cannot start recording", name,
+                 "\"" + text + "\" is not a number above 0 and up to " +
+                     std::to_string(static_cast<int64_t>(most)),
+                 "correct or unset it"};
+  }
+  into = std::max(static_cast<uint32_t>(value * scale), 1u);
+  return {};
 }
 
 Status make_folder(const std::string& path) {
@@ -41,6 +59,23 @@ Result<EnvironmentRequest> read_environment() {
   } else if (!tier.empty() && tier != "kernels") {
     return Error{ErrorCode::kBadInput, "cannot start recording", "STEPSCOPE_TIER",
                  "\"" + tier + "\" is no tier", "use pulse, kernels or full"};
+  }
+  struct Number {
+    const char* name;
+    double most;
+    double scale;
+    uint32_t& into;
+  };
+  constexpr double kMostGb = (1 << 22) - 1;  // as many megabytes fit
+  const Number numbers[] = {
+      {"STEPSCOPE_SYSTEM_INTERVAL_MS", 60'000, 1, request.system_interval_ms},
+      {"STEPSCOPE_MAX_HOST_MB", kMostGb, 1, request.max_host_mb},
+      {"STEPSCOPE_MAX_DISK_GB", kMostGb, 1024, request.max_disk_mb},
+      {"STEPSCOPE_MIN_FREE_GB", kMostGb, 1024, request.min_free_mb},
+  };
+  for (const Number& number : numbers) {
+    if (auto read = read_number(number.name, number.most, number.scale, number.into); !read)
+      return std::move(read.error());
   }
   for (const char* const name : kRankVariables) {
     const std::string text = variable(name);

@@ -11,9 +11,14 @@
 namespace stepscope {
 
 struct EnvironmentRequest {
-  std::string output;     // STEPSCOPE_OUTPUT; empty: nothing is asked for
-  uint32_t gpu_tier = 2;  // STEPSCOPE_TIER
-  int64_t rank = 0;       // of the launchers' variables, see environment.cc
+  std::string output;                  // STEPSCOPE_OUTPUT; empty: nothing is asked for
+  uint32_t gpu_tier = 2;               // STEPSCOPE_TIER
+  uint32_t system_interval_ms = 1000;  // STEPSCOPE_SYSTEM_INTERVAL_MS; the default is Python's, too
+  // Bounds; 0: the default.
+  uint32_t max_host_mb = 0;  // STEPSCOPE_MAX_HOST_MB
+  uint32_t max_disk_mb = 0;  // STEPSCOPE_MAX_DISK_GB
+  uint32_t min_free_mb = 0;  // STEPSCOPE_MIN_FREE_GB
+  int64_t rank = 0;          // of the launchers' variables, see environment.cc
 };
 
 Result<EnvironmentRequest> read_environment();

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -145,6 +146,38 @@ TEST_F(RecorderWith, BehindALimitTheEventsOfSourcesAreCounted) {
       options);
   EXPECT_NE(statistics_.stopped_by.find("disk budget"), std::string::npos);
   EXPECT_EQ(statistics_.events + statistics_.not_recorded, kNoise + 10 + 1000);
+}
+
+// The space that is to stay free is taken by somebody else while recording goes on. 64 MiB below
+// and 192 above leave room for what other programs write meanwhile.
+TEST_F(RecorderWith, AtTheFreeSpaceFloorRecordingEndsAndTheProgramGoesOn) {
+  constexpr uint64_t kRoom = 64 << 20;
+  constexpr off_t kTaken = 256 << 20;
+  struct statvfs disk{};
+  ASSERT_EQ(::statvfs(folder_.path().c_str(), &disk), 0);
+  const uint64_t free_bytes = static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize;
+  if (free_bytes < 2 * kTaken) GTEST_SKIP() << "needs 512 MiB of free disk";
+  RecorderOptions options;
+  options.min_free_bytes = free_bytes - kRoom;
+  int failed = -1;
+  const ReadBack run = record(
+      std::make_unique<TestSource>(),
+      [&] {
+        record_range();
+        EXPECT_TRUE(Process::instance().flush_within(std::chrono::seconds(10)));
+        const int other = ::open(folder_.path("other").c_str(), O_WRONLY | O_CREAT, 0600);
+        failed = ::posix_fallocate(other, 0, kTaken);
+        ::close(other);
+        for (int i = 0; i < 1000; ++i) record_range();
+      },
+      options);
+  ::unlink(folder_.path("other").c_str());
+  if (failed != 0) GTEST_SKIP() << "this file system cannot set space aside";
+  EXPECT_NE(statistics_.stopped_by.find("are to stay free"), std::string::npos)
+      << statistics_.stopped_by;
+  EXPECT_TRUE(run.ended) << "the end is told in the file itself";
+  EXPECT_EQ(run.ranges.size(), 1u);
+  EXPECT_EQ(statistics_.not_recorded, 1000);
 }
 
 // A full ring is asked for room at every record.

@@ -6,6 +6,8 @@ loses that part of a recording and nothing else.
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 from typing import Any
 
@@ -48,6 +50,28 @@ def step_callback_class() -> Any:
     from mindspore.train.model import _FrameworkProfilerCallback
 
     return _FrameworkProfilerCallback
+
+
+# Of the auto-parallel context; those that a version does not have are left out.
+_PARALLEL = (
+    "parallel_mode", "device_num", "global_rank", "pipeline_stages", "pipeline_interleave",
+    "pipeline_scheduler", "gradients_mean", "gradient_fp32_sync", "search_mode", "full_batch",
+    "dataset_strategy", "enable_parallel_optimizer", "optimizer_weight_shard_size",
+    "grad_accumulation_step", "sharding_propagation", "enable_alltoall", "comm_fusion",
+    "strategy_ckpt_load_file", "strategy_ckpt_save_file", "strategy_ckpt_config",
+)  # fmt: skip
+
+
+def parallel_settings() -> dict[str, Any]:
+    """How the network is split over the ranks, as far as the program has said so."""
+    from mindspore import context
+
+    settings = {}
+    for name in _PARALLEL:
+        with contextlib.suppress(Exception):
+            value = context.get_auto_parallel_context(name)
+            settings[name] = json.loads(json.dumps(value, default=str))
+    return settings
 
 
 def pipeline_manager() -> Any:

@@ -23,12 +23,18 @@ _NPU = "STEPSCOPE_NPU"
 _NAMES = (
     "AicoreMetrics", "DynamicProfilerMonitor", "EnvProfiler", "ExportType", "HostSystem",
     "Profiler", "ProfilerActivity", "ProfilerLevel", "_ExperimentalConfig", "mstx", "profile",
-    "schedule", "tensorboard_trace_handler",
+    "schedule", "tensor_board_trace_handler", "tensorboard_trace_handler",
 )  # fmt: skip
+# Of modules below it, which mindspore.profiler itself does not show.
+_ELSEWHERE = (
+    ("mindspore.profiler.profiler", "analyse"),
+    ("mindspore.profiler.schedule", "ProfilerAction"),
+)
 # Modules that hold the same objects, and others that only they use.
 _HOLDERS = (
     "mindspore", "mindspore.profiler", "mindspore.profiler.profiler",
     "mindspore.profiler.dynamic_profiler", "mindspore.profiler.common.constant",
+    "mindspore.profiler.schedule",
 )  # fmt: skip
 _HOLDERS_BELOW = "mindspore.profiler.dynamic_profile."
 
@@ -85,6 +91,9 @@ def _swap() -> None:
     for name in _NAMES:
         if hasattr(theirs, name):
             swaps[id(getattr(theirs, name))] = getattr(ours, name)
+    for holder, name in _ELSEWHERE:
+        if hasattr(sys.modules.get(holder), name):
+            swaps[id(getattr(sys.modules[holder], name))] = getattr(ours, name)
     for module_name, module in list(sys.modules.items()):
         if module_name in _HOLDERS or module_name.startswith(_HOLDERS_BELOW):
             for attribute, value in list(vars(module).items()):

@@ -9,7 +9,7 @@ import math
 import sys
 import time
 from pathlib import Path
-from typing import Callable, Protocol
+from typing import Any, Callable, Protocol
 
 from stepscope.mindspore import framework
 from stepscope.mindspore.guard import Guard
@@ -32,7 +32,7 @@ class MindSporeSource:
     """Used by one thread, the one that trains."""
 
     #: parameters that have an effect because of this source
-    honours = frozenset({"record_shapes", "profile_memory", "data_process"})
+    honours = frozenset({"record_shapes", "profile_memory", "data_process", "parallel_strategy"})
 
     def __init__(self) -> None:
         self._once = Once()
@@ -77,6 +77,9 @@ class MindSporeSource:
             self._try("host events", lambda: self._start_host_events(folder))
         self._begin_window()
         return self._missing
+
+    def about(self, parameters: Parameters) -> dict[str, Any]:
+        return {"parallel": framework.parallel_settings()} if parameters.parallel_strategy else {}
 
     def program_marks_steps(self) -> None:
         self._model_steps.marked_by_program = True

@@ -17,6 +17,10 @@ from stepscope.profiler.enums import (
 
 _E = TypeVar("_E", bound=Enum)
 
+#: what is recorded of NVIDIA's GPUs, see docs/recording.md
+GPU_TIERS = ("pulse", "kernels", "full")
+
+_LONGEST_INTERVAL_MS = 60_000
 _LARGEST = 1 << 22  # gigabytes: 4 EB; megabytes: 4 TB
 
 _BOOLS = (
@@ -46,6 +50,18 @@ def function(value: object) -> Callable[..., Any]:
 def above_zero(value: object) -> Any:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < _LARGEST:
         raise ValueError(f"a number above 0, and below {_LARGEST}")
+    return value
+
+
+def tier(value: object) -> str:
+    if value not in GPU_TIERS:
+        raise ValueError(" or ".join(repr(word) for word in GPU_TIERS))
+    return str(value)
+
+
+def interval_ms(value: object) -> int:
+    if type(value) is not int or not 1 <= value <= _LONGEST_INTERVAL_MS:
+        raise ValueError(f"a whole number of milliseconds from 1 to {_LONGEST_INTERVAL_MS}")
     return value
 
 
@@ -96,4 +112,6 @@ CHECKS: dict[str, Callable[[object], Any]] = {
     "max_host_mb": above_zero,
     "max_disk_gb": above_zero,
     "min_free_gb": above_zero,
+    "gpu_tier": tier,
+    "system_interval_ms": interval_ms,
 }

@@ -48,3 +48,5 @@ if TYPE_CHECKING:
         max_host_mb: int
         max_disk_gb: float
         min_free_gb: float
+        gpu_tier: str | None
+        system_interval_ms: int | None

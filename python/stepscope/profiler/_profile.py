@@ -66,6 +66,12 @@ class profile(Session):  # noqa: N801, MindSpore's and torch's name
         schedule: ScheduleFunction | None = None,
         on_trace_ready: Callable[..., object] | None = None,
         experimental_config: _ExperimentalConfig | None = None,
+        *,
+        gpu_tier: str | None = None,
+        system_interval_ms: int | None = None,
+        max_host_mb: int | None = None,
+        max_disk_gb: float | None = None,
+        min_free_gb: float | None = None,
     ) -> None:
         given = {
             name: value

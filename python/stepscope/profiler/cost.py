@@ -7,29 +7,36 @@ from typing import Any
 
 from stepscope.profiler.parameters import Parameters
 
-# Share of one core in percent, and bytes a second; the shares and the cost of a launch as measured
-# in docs/performance.md and docs/recording.md, the bytes for a usual training loop.
+# Share of one core in percent, from and to, and bytes a second; the shares and the cost of a launch
+# as measured in docs/performance.md and docs/recording.md, the bytes for a usual training loop. The
+# system's are those of one sample a second.
 _SOURCES = {
-    "system": (0.02, 500),
-    "python_stacks": (1.2, 40_000),
-    "gpu": (0.0, 1_000_000),
-    "npu": (0.0, 1_000_000),
+    "system": (0.02, 0.02, 500),
+    "python_stacks": (1.8, 6.0, 40_000),
+    "gpu": (0.0, 0.0, 1_000_000),
+    "npu": (0.0, 0.0, 1_000_000),
 }
-_LAUNCHES = {"gpu": ", and 1 to 5 µs of the launching thread for each kernel"}
+# Of each kernel, by the GPU's tier, as `stepscope record` says it.
+_LAUNCHES = {2: "1 to 2 µs", 3: "3 to 5 µs"}
 _EVENT_BYTES = 10
 _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "bytes"))
 
 
-def estimated(sources: Iterable[str], frameworks: Iterable[str], parameters: Parameters) -> str:
+def estimated(
+    sources: Mapping[str, Mapping[str, Any]], frameworks: Iterable[str], parameters: Parameters
+) -> str:
     """``frameworks`` are what their sources say that they cost."""
-    names = [name for name in sources if name in _SOURCES]
-    known = [_SOURCES[name] for name in names]
-    launches = "".join(_LAUNCHES.get(name, "") for name in names)
+    least = most = rate = 0.0
+    for name, options in sources.items():
+        low, high, size = _SOURCES.get(name, (0.0, 0.0, 0))
+        scale = 1000 / options["interval_ms"] if name == "system" else 1.0
+        least, most, rate = least + low * scale, most + high * scale, rate + size * scale
+    percent = f"{least:.2g}" if most == least else f"{least:.2g} to {most:.2g}"
+    launch = _LAUNCHES.get(sources.get("gpu", {}).get("tier", 0))
+    launches = f", and {launch} of the launching thread for each kernel" if launch else ""
     launches += "".join(f", and {words}" for words in frameworks)
-    percent = sum(share for share, _ in known)
-    rate = sum(size for _, size in known)
     return (
-        f"estimated cost {percent:.2g} % of one core{launches}, {_size(rate)} a second and "
+        f"estimated cost {percent} % of one core{launches}, {_size(rate)} a second and "
         f"{_EVENT_BYTES} bytes for each range; at most {parameters.max_host_mb:g} MB of memory and "
         f"{parameters.max_disk_gb:g} GB of disk"
     )

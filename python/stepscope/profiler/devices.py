@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from stepscope.profiler._checks import GPU_TIERS
 from stepscope.profiler.enums import HostSystem, ProfilerActivity
 from stepscope.profiler.parameters import Parameters
 
@@ -13,9 +14,8 @@ _SYSTEM_INTERVAL_MS = 1000
 _WORKERS_INTERVAL_MS = 100  # as minddata samples the processor time of its stages
 _STACK_INTERVAL_MS = 1
 
-# pulse, kernels, full: see docs/recording.md. Operators are linked to kernels by their calls, which
-# only the last has.
-_GPU_TIERS = {"LevelNone": 1, "Level0": 3, "Level1": 3, "Level2": 3}
+# Where no gpu_tier is given. Operators are linked to kernels by their calls, which only `full` has.
+_TIERS_OF_LEVELS = {"LevelNone": "pulse", "Level0": "full", "Level1": "full", "Level2": "full"}
 
 # LevelNone to Level2 in the collector's numbers, and CANN's numbers of the groups of counters.
 _NPU_LEVELS = {"LevelNone": 1, "Level0": 2, "Level1": 3, "Level2": 4}
@@ -34,7 +34,7 @@ _NPU_SWITCHES = (
 )  # fmt: skip
 _NPU_ONLY = ("aic_metrics", "l2_cache", "hbm_ddr", "pcie", "sys_io", "sys_interconnection")
 # These come with the hooks into the frameworks.
-_NOT_YET = ("record_shapes", "parallel_strategy")
+_OF_FRAMEWORKS = ("record_shapes", "parallel_strategy")
 
 
 def present(devices: Path = Path("/dev")) -> frozenset[ProfilerActivity]:
@@ -62,13 +62,16 @@ def sources(
     p: Parameters, found: frozenset[ProfilerActivity], device: int = 0
 ) -> dict[str, dict[str, Any]]:
     """What to switch on, in the collector's words. The device is for programs that choose none."""
-    interval_ms = _WORKERS_INTERVAL_MS if p.data_process else _SYSTEM_INTERVAL_MS
+    interval_ms = p.system_interval_ms
+    if interval_ms is None:
+        interval_ms = _WORKERS_INTERVAL_MS if p.data_process else _SYSTEM_INTERVAL_MS
     chosen: dict[str, dict[str, Any]] = {"system": {"interval_ms": interval_ms}}
     if p.with_stack and ProfilerActivity.CPU in p.activities:
         chosen["python_stacks"] = {"interval_ms": _STACK_INTERVAL_MS}
     level = p.profiler_level.value
     if _uses(ProfilerActivity.GPU, p, found):
-        chosen["gpu"] = {"tier": _GPU_TIERS[level]}
+        tier = p.gpu_tier or _TIERS_OF_LEVELS[level]
+        chosen["gpu"] = {"tier": GPU_TIERS.index(tier) + 1}
     if _uses(ProfilerActivity.NPU, p, found):
         chosen["npu"] = {
             "level": _NPU_LEVELS[level],
@@ -96,11 +99,13 @@ def not_honoured(
             reasons["profiler_level"] = "levels choose what a device records, and none is recorded"
     if _uses(ProfilerActivity.GPU, p, found):
         reasons["sync_enable"] = (
-            "operators have their times on the host and on the GPU either way, and nothing is "
-            "synchronised for it"
+            "both times of an operator are recorded either way, on the host (ops.dur) and from "
+            "its start there to its end on the GPU (its kernels.op), see docs/recording.md; "
+            "nothing is synchronised for it"
         )
     else:
         reasons["sync_enable"] = "it chooses how GPU operators are timed, and no GPU is recorded"
+        reasons["gpu_tier"] = "it chooses what of a GPU is recorded, and no GPU is recorded"
     if not _uses(ProfilerActivity.NPU, p, found):
         if HostSystem.OSRT in p.host_sys:
             reasons["host_sys"] = "its osrt needs CANN; the others are always recorded"
@@ -110,8 +115,8 @@ def not_honoured(
         reasons["profile_memory"] = "no device or framework with a memory of its own is recorded"
     if ProfilerActivity.CPU not in p.activities:
         reasons["with_stack"] = "stacks need ProfilerActivity.CPU"
-    without_source = [name for name in _NOT_YET if name not in by_frameworks]
-    reasons.update(dict.fromkeys(without_source, "this version has no source for it"))
+    without_source = [name for name in _OF_FRAMEWORKS if name not in by_frameworks]
+    reasons.update(dict.fromkeys(without_source, "no framework that tells it is imported"))
     usual = default_parameters(found)
     return {
         name: reason

@@ -66,5 +66,13 @@ class ProfilerAction(Enum):
     RECORD_AND_SAVE = 3
 
     @staticmethod
+    def of(given: object) -> ProfilerAction | None:
+        """This one, or MindSpore's or torch's of the same name; torch writes WARMUP."""
+        if isinstance(given, ProfilerAction):
+            return given
+        name = str(getattr(given, "name", "")).replace("WARMUP", "WARM_UP")
+        return ProfilerAction.__members__.get(name)
+
+    @staticmethod
     def get_by_value(value: int) -> ProfilerAction | None:
         return next((action for action in ProfilerAction if action.value == value), None)

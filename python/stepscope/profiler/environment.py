@@ -52,6 +52,8 @@ _ENUMS: dict[str, type[Enum]] = {
     "host_sys": HostSystem,
     "export_type": ExportType,
 }
+# What profile_framework could be: which times of the host were recorded.
+_FRAMEWORK_WORDS = ("all", "time", "memory", None)
 _NOT_HERE = ("start", "schedule", "on_trace_ready", "watch")
 
 
@@ -170,16 +172,43 @@ def translated(options: Mapping[str, Any]) -> dict[str, Any]:
         given["aicore_metrics"] = METRICS_OF_OLD[metrics]
         if metrics >= 0:  # there were no levels then; now counters need one
             given.setdefault("profiler_level", "Level1")
-    if given.pop("profile_communication", None) is True:
+    if _take(given, "profile_communication", False) is True:
         given.setdefault("profiler_level", "Level1")
-    if given.pop("op_time", None) is False:
+    if _take(given, "op_time", True) is False:
         given.setdefault("activities", ["CPU"])
-    # Null, "time" and "all" chose how much of the host is recorded: here, all of it.
-    given.pop("profile_framework", None)
+    _say_without_effect(given)
     for name, kind in _ENUMS.items():
         if name in given:
             given[name] = _members(kind, given[name])
     return given
+
+
+def _take(given: dict[str, Any], name: str, default: bool) -> bool:
+    """An option that ``Profiler`` does not have any more."""
+    value = given.pop(name, None)
+    if value is None or isinstance(value, bool):
+        return default if value is None else value
+    logger.warning("%s must be true or false, not %r: reset to %r", name, value, default)
+    return default
+
+
+def _say_without_effect(given: dict[str, Any]) -> None:
+    """Options that were checked and whose work is done in another way."""
+    framework = given.pop("profile_framework", None)
+    if framework not in _FRAMEWORK_WORDS:
+        words = ", ".join(repr(word) for word in _FRAMEWORK_WORDS if word)
+        logger.warning("profile_framework must be %s or null, not %r", words, framework)
+    elif framework is not None:
+        logger.warning(
+            "profile_framework has no effect: all of the host is recorded, unless activities "
+            "leaves the CPU out"
+        )
+    limit = given.pop("timeline_limit", None)
+    if limit is None:
+        return
+    if type(limit) is not int or limit <= 0:
+        logger.warning("timeline_limit must be a whole number above 0, not %r", limit)
+    logger.warning("timeline_limit has no effect: max_disk_gb bounds the size of a recording")
 
 
 def _members(kind: type[Enum], value: object) -> object:

@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 from pathlib import Path
-from typing import Callable, Protocol
+from typing import Any, Callable, Protocol
 
 from stepscope._imports import when_imported
 from stepscope.profiler._log import Once, guarded
@@ -39,6 +39,9 @@ class FrameworkSource(Protocol):
     def start(self, parameters: Parameters, folder: Path) -> dict[str, str]:
         """Called when recording into ``folder`` has begun. Returns what will be missing, with the
         reason."""
+
+    def about(self, parameters: Parameters) -> dict[str, Any]:
+        """What the run is to say about the framework, when recording ends: names and JSON."""
 
     def program_marks_steps(self) -> None:
         """The program says that a step ends and another begins: the source need not find out.
@@ -136,6 +139,13 @@ class Frameworks:
             later(source.start(self._parameters, folder))
             self._sources.append(source)
             self._late.append(source)
+
+    def about(self) -> dict[str, Any]:
+        said: dict[str, Any] = {}
+        for source in self._sources:
+            with guarded(f"{type(source).__name__}.about"):
+                said.update(source.about(self._parameters))
+        return said
 
     def program_marks_steps(self) -> None:
         with guarded("a framework's end of a step", self._once):

@@ -18,7 +18,7 @@ from stepscope.profiler.run_directory import JoinedDirectory
 from stepscope.profiler.window import Window
 
 # What the command line of `stepscope record` decides.
-_OUTER = ("max_host_mb", "max_disk_gb", "min_free_gb")
+_OUTER = ("max_host_mb", "max_disk_gb", "min_free_gb", "gpu_tier", "system_interval_ms")
 
 
 class JoinedWindow(Window):
@@ -26,8 +26,10 @@ class JoinedWindow(Window):
 
     def __init__(self, run: Path, parameters: Parameters, metadata: Metadata) -> None:
         sources = self._look(parameters, metadata)
+        joining = {"python_stacks", "npu"}  # the others are the outer recording's
         if os.environ.get(outer.NPU):  # recorded from the beginning to the end
-            sources.pop("npu", None)
+            joining.remove("npu")
+        sources = self._sources = {name: sources[name] for name in joining & sources.keys()}
         for name in _OUTER:
             if name in parameters.asked:
                 self.not_honoured[name] = "the recording of `stepscope record` has its own"
@@ -50,6 +52,7 @@ class JoinedWindow(Window):
         self._step_times = dict(step_times)
         _record.end_step()
         self._frameworks.stop()
+        self._note_frameworks()
         self._note_end()
         self._recording.stop()
         logger.info("the window has ended, %s goes on%s", self.path, cost.steps(step_times))

@@ -62,6 +62,9 @@ class Parameters:
     max_host_mb: int = 256
     max_disk_gb: float = 10.0
     min_free_gb: float = 1.0
+    # And what else MindSpore has no word for; None: what the others imply.
+    gpu_tier: str | None = None
+    system_interval_ms: int | None = None
     #: names that the caller gave
     asked: frozenset[str] = field(default=frozenset(), compare=False)
 
@@ -81,7 +84,8 @@ class Parameters:
 
 
 _BUDGET = ("max_host_mb", "max_disk_gb", "min_free_gb")
-_NOT_WRITTEN = {"schedule", "on_trace_ready", "asked", *_BUDGET}
+_OURS = {*_BUDGET, "gpu_tier", "system_interval_ms"}
+_NOT_WRITTEN = {"schedule", "on_trace_ready", "asked", *_OURS}
 
 _OLD_NAMES = {"aicore_metrics": "aic_metrics"}
 _RETIRED = {

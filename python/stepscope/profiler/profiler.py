@@ -55,6 +55,10 @@ class Profiler(Session):
         data_process: record the data pipeline. Default: False.
         parallel_strategy: record how the network is split. Default: False.
         sync_enable: has no effect: GPU operators are timed on the host and on the device.
+        gpu_tier: what of NVIDIA's GPUs, "pulse", "kernels" (cheap) or "full" (also calls, and which
+            operator launched what). Default: "full".
+        system_interval_ms: between samples of processor, memory, disk, network and NVML, 1 to
+            60,000. Default: 1,000, with data_process 100.
         mstx, mstx_domain_include, mstx_domain_exclude: record the program's own marks.
         export_type: list of ExportType. Default: [ExportType.Text].
         data_simplification: remove what the analysis no longer needs. Default: True.

@@ -213,8 +213,9 @@ class Session:
     def _action(self) -> ProfilerAction:
         if not self._parameters.schedule:
             return ProfilerAction.RECORD
-        action = self._parameters.schedule(self.step_num)
-        if isinstance(action, ProfilerAction):
+        given = self._parameters.schedule(self.step_num)
+        action = ProfilerAction.of(given)
+        if action:
             return action
         self._once.log(logging.ERROR, "the schedule must return a ProfilerAction: taken as NONE")
         return ProfilerAction.NONE

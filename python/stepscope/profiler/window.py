@@ -85,7 +85,7 @@ class Window:
         self._step_times: dict[str, Any] = {}
         self._is_over = False
         found = devices.present()
-        sources = devices.sources(parameters, found, self._place.device)
+        sources = self._sources = devices.sources(parameters, found, self._place.device)
         self._frameworks = Frameworks(parameters)
         self.not_honoured = devices.not_honoured(parameters, found, self._frameworks.honours)
         self._estimate = cost.estimated(sources, self._frameworks.costs, parameters)
@@ -109,6 +109,7 @@ class Window:
         self._step_times = dict(step_times)
         _record.end_step()
         self._frameworks.stop()
+        self._note_frameworks()
         self._note_end()
         self._statistics = json.loads(self._recording.stop())
         self._is_over = True
@@ -153,6 +154,11 @@ class Window:
     def add_metadata(self, key: str) -> None:
         """Hands a pair that was added during the window to the recording."""
         self._recording.add_metadata(key, json.dumps(self._metadata.pairs()[key]))
+
+    def _note_frameworks(self) -> None:
+        """At the end: programs set their frameworks up while they are recorded, too."""
+        for key, value in self._frameworks.about().items():
+            self._recording.add_metadata(key, json.dumps(value))
 
     def _note_end(self) -> None:
         """Tells the recording what only its end knows."""
@@ -215,6 +221,7 @@ class Window:
             "jit_level": "",
             "stepscope": {
                 "budget": self._parameters.budget,
+                "sources": self._sources,
                 "estimated": self._estimate,
                 "recorded": self._statistics,
                 "complete": self._is_over and not self.missing,

@@ -6,21 +6,22 @@ another event of the same thread.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.profiler._log import logger
-from stepscope.torch._averages_table import render
+from stepscope.torch._averages_table import render, time_text
 
 if TYPE_CHECKING:
     from stepscope import Run
 
 _EVENTS = """
-    select s.id, s.parent, s.depth, s.name, s.dur, o.input_shapes as shapes,
+    select s.id, s.parent, s.depth, s.name, s.ts, s.dur, t.tid, o.input_shapes as shapes,
+           o.sequence, s.cat = 'user_annotation' as annotation,
            s.cat in ('cpu_op', 'user_annotation', 'runtime') as listed,
            coalesce(k.ns, 0) as device_ns, coalesce(m.host, 0) as host_bytes,
            coalesce(m.device, 0) as device_bytes
@@ -42,8 +43,39 @@ _KERNELS = """
 """
 
 
+class Timed:
+    """What one event or all events of a name take; the names are torch's."""
+
+    key: str
+    count: int
+    cpu_time_total: float
+    self_cpu_time_total: float
+    device_time_total: float
+    self_device_time_total: float
+    cpu_memory_usage: int
+    self_cpu_memory_usage: int
+    device_memory_usage: int
+    self_device_memory_usage: int
+
+    @property
+    def cpu_time(self) -> float:
+        return self.cpu_time_total / self.count if self.count else 0.0
+
+    @property
+    def device_time(self) -> float:
+        return self.device_time_total / self.count if self.count else 0.0
+
+    def __getattr__(self, name: str) -> Any:
+        if name.endswith("_str"):
+            return time_text(getattr(self, name[:-4]))
+        other = _device_word(name)
+        if other == name:
+            raise AttributeError(name)
+        return getattr(self, other)
+
+
 @dataclass
-class KeyAverage:
+class KeyAverage(Timed):
     """The events of one name."""
 
     key: str
@@ -59,27 +91,24 @@ class KeyAverage:
     #: only where events are told apart by it
     input_shapes: str = ""
 
-    @property
-    def cpu_time(self) -> float:
-        return self.cpu_time_total / self.count
 
-    @property
-    def device_time(self) -> float:
-        return self.device_time_total / self.count
+_SUMS = tuple(item.name for item in fields(KeyAverage) if item.name not in ("key", "input_shapes"))
 
-    def __getattr__(self, name: str) -> Any:
-        other = _device_word(name)
-        if other == name:
-            raise AttributeError(name)
-        return getattr(self, other)
+_T = TypeVar("_T", bound=Timed)
 
 
-class KeyAverages(list[KeyAverage]):
-    """Made by ``profile.key_averages()``."""
+class Rows(list[_T]):
+    """Events, or their averages, and what torch's lists of them can do."""
 
     @property
     def self_cpu_time_total(self) -> float:
         return sum(item.self_cpu_time_total for item in self)
+
+    def total_average(self) -> KeyAverage:
+        """All of them as one; what lies in another is counted in both totals, as torch does."""
+        return KeyAverage(
+            "Total", **{name: sum(getattr(one, name) for one in self) for name in _SUMS}
+        )
 
     def table(
         self,
@@ -96,7 +125,7 @@ class KeyAverages(list[KeyAverage]):
         del max_src_column_width  # stacks are not a column of ours
         if top_level_events_only:
             logger.warning("top_level_events_only has no effect: the table has every operator")
-        rows: Sequence[KeyAverage] = self
+        rows: Sequence[_T] = self
         if sort_by is not None:
             column = _device_word(sort_by)
             if self and not hasattr(self[0], column):
@@ -111,20 +140,35 @@ class KeyAverages(list[KeyAverage]):
         return self.table()
 
 
-def key_averages(run: Run, group_by_input_shape: bool, since_ns: int = 0) -> KeyAverages:
+class KeyAverages(Rows[KeyAverage]):
+    """Made by ``profile.key_averages()``."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Every event on the host, in the order of its row: what it takes, and inside of which."""
+
+    table: Any
+    #: whether it is listed; modules and Python functions are not
+    listed: NDArray[Any]
+    #: position of the listed event around it, -1: none
+    parents: NDArray[Any]
+    #: by the name that ``Timed`` has for it
+    columns: dict[str, NDArray[Any]]
+
+
+def measure(run: Run, since_ns: int) -> Measured | None:
     """``since_ns``: where the window begins in a run that holds more."""
     events = run.query(_EVENTS.format(since=since_ns))
     if not events.num_rows:
-        return KeyAverages()
-    ids = events["id"]
+        return None
     listed = np.asarray(events["listed"])
-    parents = _positions(ids, np.ma.filled(np.ma.asarray(events["parent"]), -1))
+    parents = _positions(events["id"], np.ma.filled(np.ma.asarray(events["parent"]), -1))
     # Modules and Python functions have no rows; what lies in them lies in what is around them.
     while (skip := (parents >= 0) & ~listed[parents]).any():
         parents[skip] = parents[parents[skip]]
     duration: NDArray[Any] = events["dur"].astype(np.int64)
     inside = _sums(parents, np.where(listed, duration, 0))
-    groups, keys, shapes = _groups(events, group_by_input_shape)
     # Slices are rows in order of depth within their thread, so one pass per depth adds all up.
     depth = events["depth"]
     columns = {"cpu_time_total": duration / 1e3, "self_cpu_time_total": (duration - inside) / 1e3}
@@ -137,21 +181,34 @@ def key_averages(run: Run, group_by_input_shape: bool, since_ns: int = 0) -> Key
         suffix = "_total" if scale > 1 else "_usage"
         columns[f"self_{name}{suffix}"] = own / scale
         columns[f"{name}{suffix}"] = _with_descendants(own, parents, depth) / scale
+    return Measured(events, listed, parents, columns)
+
+
+def numbers_at(columns: Mapping[str, NDArray[Any]], at: int) -> dict[str, Any]:
+    return {
+        name: int(values[at]) if name.endswith("usage") else float(values[at])
+        for name, values in columns.items()
+    }
+
+
+def key_averages(run: Run, group_by_input_shape: bool, since_ns: int = 0) -> KeyAverages:
+    """``since_ns``: where the window begins in a run that holds more."""
+    averages = KeyAverages()
+    measured = measure(run, since_ns)
+    if measured is None:
+        return averages
+    listed = measured.listed
+    groups, keys, shapes = _groups(measured.table, group_by_input_shape)
     size = len(keys)
     totals = {
         name: np.bincount(groups[listed], weights=values[listed], minlength=size)
-        for name, values in columns.items()
+        for name, values in measured.columns.items()
     }
     counts = np.bincount(groups[listed], minlength=size)
-    averages = KeyAverages()
     for at, key in enumerate(keys):
-        if not counts[at]:
-            continue
-        numbers: dict[str, Any] = {
-            name: int(values[at]) if name.endswith("usage") else float(values[at])
-            for name, values in totals.items()
-        }
-        averages.append(KeyAverage(key, int(counts[at]), input_shapes=shapes[at], **numbers))
+        if counts[at]:
+            numbers = numbers_at(totals, at)
+            averages.append(KeyAverage(key, int(counts[at]), input_shapes=shapes[at], **numbers))
     for row in run.query(_KERNELS.format(since=since_ns)).to_pylist():
         us = row["ns"] / 1e3
         device = KeyAverage(row["name"], row["count"], device_time_total=us)

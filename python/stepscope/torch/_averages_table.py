@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from stepscope.torch._averages import KeyAverage
+    from stepscope.torch._averages import Timed
 
 _WIDTH = 12
 _UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0}
 
 
 def render(
-    rows: Sequence[KeyAverage],
+    rows: Sequence[Timed],
     row_limit: int,
     header: str | None,
     name_width: int | None,
@@ -46,17 +46,17 @@ def render(
         cells = [
             _cut(row.key, name_width),
             _share(row.self_cpu_time_total, cpu_total),
-            _time(row.self_cpu_time_total, unit),
+            time_text(row.self_cpu_time_total, unit),
             _share(row.cpu_time_total, cpu_total),
-            _time(row.cpu_time_total, unit),
-            _time(row.cpu_time, unit),
+            time_text(row.cpu_time_total, unit),
+            time_text(row.cpu_time, unit),
         ]
         if with_device:
             cells += [
-                _time(row.self_device_time_total, unit),
+                time_text(row.self_device_time_total, unit),
                 _share(row.self_device_time_total, device_total),
-                _time(row.device_time_total, unit),
-                _time(row.device_time, unit),
+                time_text(row.device_time_total, unit),
+                time_text(row.device_time, unit),
             ]
         if with_memory:
             cells += [_bytes(row.cpu_memory_usage), _bytes(row.self_cpu_memory_usage)]
@@ -64,20 +64,20 @@ def render(
             cells += [_bytes(row.device_memory_usage), _bytes(row.self_device_memory_usage)]
         cells.append(str(row.count))
         if with_shapes:
-            cells.append(row.input_shapes[:shapes_width])
+            cells.append(str(row.input_shapes)[:shapes_width])
         lines.append(cells)
 
     widths = [_WIDTH] * len(titles)
     widths[0] = _column_width((row.key for row in rows), name_width)
     if with_shapes:
-        widths[-1] = _column_width((row.input_shapes for row in rows), shapes_width)
+        widths[-1] = _column_width((str(row.input_shapes) for row in rows), shapes_width)
     rule = "  ".join("-" * width for width in widths) + "  "
     text = [rule, _line(titles, widths), rule, *(_line(cells, widths) for cells in lines), rule]
     if header is not None:
         text = ["=" * (len(rule) - 2), header, *text]
-    text.append(f"Self CPU time total: {_time(cpu_total, unit)}")
+    text.append(f"Self CPU time total: {time_text(cpu_total, unit)}")
     if with_device:
-        text.append(f"Self CUDA time total: {_time(device_total, unit)}")
+        text.append(f"Self CUDA time total: {time_text(device_total, unit)}")
     return "\n".join(text) + "\n"
 
 
@@ -94,7 +94,7 @@ def _cut(name: str, width: int | None) -> str:
     return name if width is None or len(name) < width - 3 else name[: width - 3] + "..."
 
 
-def _time(us: float, unit: str | None) -> str:
+def time_text(us: float, unit: str | None = None) -> str:
     if unit not in _UNITS:
         unit = next((word for word, length in _UNITS.items() if us >= length), "us")
     return f"{us / _UNITS[unit]:.3f}{unit}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import logging
 import os
 import shutil
 import tempfile
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Callable
 import stepscope
 from stepscope.profiler._log import guarded, logger
 from stepscope.profiler.devices import present
-from stepscope.profiler.enums import ProfilerAction, ProfilerActivity
+from stepscope.profiler.enums import ProfilerActivity
 from stepscope.profiler.parameters import Parameters, resolve
 from stepscope.profiler.run_directory import ProfilerPathErrorException, check_path
 from stepscope.profiler.session import Session
@@ -24,6 +25,7 @@ from stepscope.torch._handler import ExportHandler
 
 if TYPE_CHECKING:
     from stepscope.torch._averages import KeyAverages
+    from stepscope.torch._events import Events
 
 # torch's words for devices.
 _ACTIVITIES = {
@@ -53,6 +55,8 @@ class profile(Session):  # noqa: N801, torch's name
             the profiler. Waits and queues of DataLoaders are recorded always.
         output_path: where runs are kept. By default they lie in the folder of
             ``tensorboard_trace_handler``, or else in a temporary one that goes with the profiler.
+        gpu_tier, system_interval_ms, max_host_mb, max_disk_gb, min_free_gb: as ``Profiler`` has
+            them.
 
     Other parameters of ``torch.profiler.profile`` are taken and have no effect.
     """
@@ -69,6 +73,11 @@ class profile(Session):  # noqa: N801, torch's name
         with_modules: bool = False,
         data_process: bool = False,
         output_path: str | None = None,
+        gpu_tier: str | None = None,
+        system_interval_ms: int | None = None,
+        max_host_mb: int | None = None,
+        max_disk_gb: float | None = None,
+        min_free_gb: float | None = None,
         **others: Any,
     ) -> None:
         for name, value in others.items():
@@ -76,20 +85,28 @@ class profile(Session):  # noqa: N801, torch's name
                 logger.warning("%s has no effect: it is not recorded", name)
         given = {
             "activities": _activities(activities),
-            "schedule": _translated(schedule),
+            "schedule": schedule,
             "on_trace_ready": on_trace_ready,
             "record_shapes": record_shapes,
             "profile_memory": profile_memory,
             "with_stack": with_stack,
             "start_profile": False,
             "output_path": output_path or self._folder(on_trace_ready),
+            "gpu_tier": gpu_tier,
+            "system_interval_ms": system_interval_ms,
+            "max_host_mb": max_host_mb,
+            "max_disk_gb": max_disk_gb,
+            "min_free_gb": min_free_gb,
         }
         parameters = resolve(given, TorchParameters(with_modules=bool(with_modules)))
         # MindSpore's cannot follow a schedule; this can.
         super().__init__(replace(parameters, data_process=bool(data_process)))
 
-    def export_chrome_trace(self, path: str) -> None:
+    def export_chrome_trace(self, path: str, **others: Any) -> None:
         """Writes the last window as Chrome trace JSON; packed where the name ends with .gz."""
+        for name, value in others.items():
+            if value and value != "none":
+                self._without_effect(name, "the trace is written from the run")
         with guarded("profile.export_chrome_trace"), self._open() as run:
             target = Path(path)
             if target.suffix != ".gz":
@@ -101,11 +118,69 @@ class profile(Session):  # noqa: N801, torch's name
                 shutil.copyfileobj(source, packed)
             plain.unlink()
 
-    def key_averages(self, group_by_input_shape: bool = False, **others: Any) -> KeyAverages:
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
+        """Writes the Python stacks of the last window (``with_stack``), a line for each: frames,
+        the outermost first, and the microseconds that samples found it in. Flame graphs are made
+        of that. Stacks have times of the processor only."""
+        from stepscope.torch._events import write_stacks
+
+        with guarded("profile.export_stacks"):
+            if metric != "self_cpu_time_total":
+                raise ValueError(f"stacks have self_cpu_time_total, not {metric!r}")
+            with self._open() as run:
+                write_stacks(run, self._recorder.last_began_ns, Path(path))
+
+    def events(self) -> Events:
+        """The operators, ranges and kernels of the last window, one by one. ``stepscope.open`` of
+        ``run_path`` has them as tables, which is quicker where there are many."""
+        from stepscope.torch._events import Events, add_events
+
+        events = Events(self)
+        with guarded("profile.events"), self._open() as run:
+            add_events(run, self._recorder.last_began_ns, events)
+        return events
+
+    def preset_metadata_json(self, key: str, value: str) -> None:
+        """As ``add_metadata_json``, which may be called before ``start``, too."""
+        self.add_metadata_json(key, value)
+
+    def export_memory_timeline(self, path: str, device: str | None = None) -> None:
+        """Writes nothing: the run has the table ``memory``, and its page a chart of it."""
+        self._without_effect("export_memory_timeline", "the table memory of run_path has it")
+
+    def toggle_collection_dynamic(self, enable: bool, activities: Iterable[Any]) -> None:
+        """Does nothing: what a window records is chosen before it begins."""
+        self._without_effect("toggle_collection_dynamic", "a window records from its start on")
+
+    def set_custom_trace_id_callback(self, callback: Callable[[], str]) -> None:
+        """Does nothing: a run is known by its folder."""
+        self._without_effect("set_custom_trace_id_callback", "a run is known by run_path")
+
+    def get_trace_id(self) -> str | None:
+        return self.run_path
+
+    def prepare_trace(self) -> None:
+        """Does nothing: a schedule's warm-up prepares, and ``start`` otherwise."""
+
+    def start_trace(self) -> None:
+        self.start()
+
+    def stop_trace(self) -> None:
+        self.stop()
+
+    def wait_for_exports(self) -> None:
+        """Does nothing: what is exported is written when the call comes back."""
+
+    def take_pending_cuspy_export(self) -> None:
+        """There is none."""
+
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, **others: Any
+    ) -> KeyAverages:
         """Operators of the last window by name; their ``table()`` is torch's."""
         from stepscope.torch._averages import KeyAverages, key_averages
 
-        for name, value in others.items():
+        for name, value in {"group_by_stack_n": group_by_stack_n, **others}.items():
             if value:
                 logger.warning("key_averages: %s has no effect", name)
         with guarded("profile.key_averages"), self._open() as run:
@@ -117,6 +192,9 @@ class profile(Session):  # noqa: N801, torch's name
         """The last window, for ``stepscope.open``; None before there is one."""
         path = self._recorder.last_path
         return str(path) if path else None
+
+    def _without_effect(self, name: str, why: str) -> None:
+        self._once.log(logging.WARNING, f"{name} has no effect: {why}")
 
     def _open(self) -> stepscope.Run:
         path = self._recorder.last_path
@@ -157,16 +235,3 @@ def _activities(given: Iterable[Any] | None) -> list[ProfilerActivity]:
             else:
                 logger.warning("activities: %s is not recorded", activity)
     return chosen
-
-
-def _translated(schedule: Callable[[int], Any] | None) -> Callable[[int], Any] | None:
-    """torch's actions are an enum of its own."""
-    if schedule is None or not callable(schedule):
-        return schedule
-    actions = {action.name.replace("_UP", "UP"): action for action in ProfilerAction}
-
-    def ours(step: int) -> Any:
-        action = schedule(step)
-        return actions.get(getattr(action, "name", "").replace("_UP", "UP"), action)
-
-    return ours

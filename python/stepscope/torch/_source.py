@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
+from typing import Any
 
 from stepscope import _torch_worker
 from stepscope.profiler._log import guarded, logger
@@ -74,6 +75,9 @@ class TorchSource:
         if wishes & MEMORY and not granted & MEMORY:
             return {"profile_memory": "torch.profiler runs on this thread and has the reports"}
         return {}
+
+    def about(self, parameters: Parameters) -> dict[str, Any]:
+        return {}  # ranks and groups are in the operators that communicate
 
     def program_marks_steps(self) -> None:
         """The program says where steps begin: the optimizer's are not needed."""

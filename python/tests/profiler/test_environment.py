@@ -8,8 +8,13 @@ import sys
 from typing import Any, Callable
 
 import pytest
-from stepscope.profiler import AicoreMetrics, ProfilerActivity, ProfilerLevel
-from stepscope.profiler.environment import translated
+from stepscope.profiler import (
+    AicoreMetrics,
+    ProfilerActivity,
+    ProfilerLevel,
+    tensorboard_trace_handler,
+)
+from stepscope.profiler.environment import EnvProfiler, translated
 
 FAKE = pathlib.Path(__file__).parent / "fake"
 
@@ -125,3 +130,73 @@ def test_import_is_cheap() -> None:
 )
 def test_options_of_all_generations(options: dict[str, Any], given: dict[str, Any]) -> None:
     assert translated({"start": True, **options}) == given
+
+
+NO_NPU = "only an Ascend NPU has these counters"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"profile_communication": 1}, ["profile_communication must be true or false, not 1"]),
+        ({"op_time": "no"}, ["op_time must be true or false, not 'no'"]),
+        ({"op_time": None, "profile_communication": None, "profile_framework": None}, []),
+        ({"profile_framework": "all"}, ["profile_framework has no effect"]),
+        ({"profile_framework": 5}, ["profile_framework must be 'all', 'time', 'memory' or null"]),
+        ({"profile_framework": ["all"]}, ["profile_framework must be"]),
+        ({"timeline_limit": 500}, ["timeline_limit has no effect: max_disk_gb bounds"]),
+        (
+            {"timeline_limit": "500"},
+            ["timeline_limit must be a whole number above 0", "timeline_limit has no effect"],
+        ),
+        ({"timeline_limit": 0}, ["timeline_limit must be", "timeline_limit has no effect"]),
+        ({"l2_cache": True}, [f"l2_cache has no effect: {NO_NPU}"]),
+        ({"l2_cache": 1}, ["l2_cache must be True or False, not 1: reset to False"]),
+        ({"hbm_ddr": True}, ["hbm_ddr is deprecated", f"hbm_ddr has no effect: {NO_NPU}"]),
+        ({"hbm_ddr": "on"}, ["hbm_ddr must be True or False, not 'on'"]),
+        ({"pcie": True}, ["pcie is deprecated", f"pcie has no effect: {NO_NPU}"]),
+        ({"pcie": 0}, ["pcie must be True or False, not 0"]),
+        ({"host_sys": ["cpu", "mem"]}, []),
+        ({"host_sys": ["osrt"]}, ["host_sys has no effect: its osrt needs CANN"]),
+        ({"host_sys": ["gpu"]}, ["host_sys must be a list of members of HostSystem"]),
+        ({"host_sys": "cpu"}, ["host_sys must be a list of members of HostSystem"]),
+        ({"export_type": ["text"]}, []),
+        ({"export_type": "db"}, ["export_type has no effect: msprof exports it"]),
+        ({"export_type": ["xml"]}, ["export_type must be a list of members of ExportType"]),
+        ({"data_process": False}, []),
+        ({"data_process": "yes"}, ["data_process must be True or False, not 'yes': reset to True"]),
+        ({"sync_enable": True}, []),
+        ({"sync_enable": False}, ["sync_enable has no effect: it chooses how GPU operators"]),
+        ({"sync_enable": 0}, ["sync_enable must be True or False, not 0: reset to True"]),
+        (
+            {"parallel_strategy": True},
+            ["parallel_strategy has no effect: no framework that tells it is imported"],
+        ),
+        ({"parallel_strategy": []}, ["parallel_strategy must be True or False, not []"]),
+        ({"gpu_tier": "kernels"}, ["gpu_tier has no effect: it chooses what of a GPU"]),
+        ({"gpu_tier": "most"}, ["gpu_tier must be 'pulse' or 'kernels' or 'full', not 'most'"]),
+        ({"system_interval_ms": 10}, []),
+        ({"system_interval_ms": "10"}, ["system_interval_ms must be a whole number"]),
+    ],
+)
+def test_what_an_option_does_is_said_once(
+    options: dict[str, Any],
+    said: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    recwarn: pytest.WarningsRecorder,
+) -> None:
+    monkeypatch.setenv("MS_PROFILER_OPTIONS", json.dumps({"start": True, **options}))
+    monkeypatch.setattr(EnvProfiler, "_session", None)
+    monkeypatch.setattr(
+        "stepscope.profiler.environment.tensorboard_trace_handler",
+        lambda: tensorboard_trace_handler(analyse_flag=False),
+    )
+    monkeypatch.setattr(EnvProfiler, "_keep_from_mindspore", classmethod(lambda cls: None))
+    EnvProfiler.start()
+    EnvProfiler.analyse()
+    lines = [str(warning.message) for warning in recwarn]
+    lines += [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    for text in said:
+        assert len([line for line in lines if text in line]) == 1, (text, lines)
+    assert len(lines) == len(said), lines

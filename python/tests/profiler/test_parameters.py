@@ -21,6 +21,7 @@ from stepscope.profiler import (
     profile,
     schedule,
 )
+from stepscope.profiler.cost import estimated
 from stepscope.profiler.devices import default_parameters, not_honoured, present, sources
 from stepscope.profiler.parameters import Parameters, resolve
 
@@ -71,6 +72,15 @@ def test_booleans(name: str, said: Callable[[], list[str]]) -> None:
         ("max_disk_gb", -1, None, True),
         ("max_disk_gb", float("inf"), None, True),
         ("max_host_mb", 10**30, None, True),
+        ("gpu_tier", "kernels", None, False),
+        ("gpu_tier", "some", None, True),
+        ("gpu_tier", 2, None, True),
+        ("system_interval_ms", 1, None, False),
+        ("system_interval_ms", 60_000, None, False),
+        ("system_interval_ms", 0, None, True),
+        ("system_interval_ms", 60_001, None, True),
+        ("system_interval_ms", 0.5, None, True),
+        ("system_interval_ms", True, None, True),
     ],
 )
 def test_values(
@@ -177,7 +187,65 @@ def test_what_cannot_be_honoured_is_said() -> None:
     assert list(not_honoured(resolve(asked), host)) == ["activities", "l2_cache", "sync_enable"]
     on_gpu = not_honoured(resolve(asked), host | {GPU})
     assert list(on_gpu) == ["l2_cache", "sync_enable"]
-    assert "on the host and on the GPU either way" in on_gpu["sync_enable"]
+    assert "both times of an operator are recorded either way" in on_gpu["sync_enable"]
+    shapes = not_honoured(resolve({"record_shapes": True}), host)
+    assert shapes == {"record_shapes": "no framework that tells it is imported"}
+
+
+@pytest.mark.parametrize("tier", ["pulse", "kernels", "full"])
+def test_the_gpus_tier_can_be_chosen(tier: str) -> None:
+    nvidia = frozenset({CPU, GPU})
+    number = ["pulse", "kernels", "full"].index(tier) + 1
+    given = resolve({"activities": [CPU, GPU], "gpu_tier": tier})
+    assert sources(given, nvidia)["gpu"] == {"tier": number}
+    assert not_honoured(given, nvidia) == {}
+    assert sources(resolve({"activities": [CPU, GPU]}), nvidia)["gpu"] == {"tier": 3}
+
+
+def test_the_systems_interval_can_be_chosen() -> None:
+    host = frozenset({CPU})
+    for given, interval in (
+        ({}, 1000),
+        ({"data_process": True}, 100),
+        ({"system_interval_ms": 5}, 5),
+        ({"system_interval_ms": 2000, "data_process": True}, 2000),
+    ):
+        assert sources(resolve(given), host)["system"] == {"interval_ms": interval}
+
+
+@pytest.mark.parametrize("kind", [Profiler, profile])
+def test_our_own_options_reach_the_recorder(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[dict[str, Any]] = []
+
+    def refuse(folder: str, options: str) -> None:
+        given.append(json.loads(options))
+        raise RuntimeError("seen enough")
+
+    monkeypatch.setattr(_record, "Recording", refuse)
+    monkeypatch.setattr("stepscope.profiler.devices.present", lambda: frozenset({CPU, GPU}))
+    kind(activities=[CPU, GPU], gpu_tier="kernels", system_interval_ms=20, max_disk_gb=0.5)
+    assert given[0]["sources"] == {"system": {"interval_ms": 20}, "gpu": {"tier": 2}}
+    assert given[0]["max_disk_gb"] == 0.5
+
+
+def test_the_chosen_sources_are_in_the_run(tmp_path: Path) -> None:
+    Profiler(output_path=str(tmp_path), system_interval_ms=20).stop()
+    (info,) = tmp_path.glob("*_ascend_ms/profiler_info_0.json")
+    kept = json.loads(info.read_text())["stepscope"]
+    assert kept["sources"] == {"system": {"interval_ms": 20}}
+    assert "system_interval_ms" not in json.loads(info.read_text())["profiler_parameters"]
+
+
+def test_the_estimate_is_of_what_is_chosen() -> None:
+    usual = Parameters()
+    every_second = estimated({"system": {"interval_ms": 1000}}, [], usual)
+    assert every_second.startswith("estimated cost 0.02 % of one core, 500 bytes a second")
+    often = estimated({"system": {"interval_ms": 10}}, [], usual)
+    assert often.startswith("estimated cost 2 % of one core, 50 kB a second")
+    chosen = {"system": {"interval_ms": 1000}, "python_stacks": {}, "gpu": {"tier": 2}}
+    text = estimated(chosen, ["much more"], usual)
+    assert text.startswith("estimated cost 1.8 to 6 % of one core, and 1 to 2 µs of the launching")
+    assert ", and much more, " in text
 
 
 # What to ask for so that a machine without devices and frameworks cannot give it.
@@ -196,11 +264,12 @@ NOT_ON_A_CPU: dict[str, Any] = {
     "record_shapes": True,
     "parallel_strategy": True,
     "export_type": [ExportType.Db],
+    "gpu_tier": "kernels",
 }
 EVERYWHERE = {
     *("output_path", "start_profile", "schedule", "on_trace_ready", "with_stack", "mstx"),
     *("mstx_domain_include", "mstx_domain_exclude", "data_simplification", "asked"),
-    *("max_host_mb", "max_disk_gb", "min_free_gb", "data_process"),
+    *("max_host_mb", "max_disk_gb", "min_free_gb", "data_process", "system_interval_ms"),
 }
 
 
@@ -212,7 +281,7 @@ def test_every_parameter_is_honoured_or_named() -> None:
         assert set(not_honoured(given, frozenset({CPU}))) == set(NOT_ON_A_CPU)
         only_stacks = resolve({"with_stack": True, "activities": [NPU]})
     assert set(not_honoured(only_stacks, frozenset({CPU, NPU}))) == {"with_stack"}
-    on_npu = {"activities", "sync_enable", "record_shapes", "parallel_strategy"}
+    on_npu = {"activities", "sync_enable", "record_shapes", "parallel_strategy", "gpu_tier"}
     assert set(not_honoured(given, frozenset({CPU, NPU}))) == on_npu
 
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from enum import Enum
 from pathlib import Path
 from typing import Any, Callable
 
@@ -122,6 +123,28 @@ def test_function_as_schedule(runs: Runs, said: Said) -> None:
             schedule=lambda step: plan[step] if step < len(plan) else ProfilerAction.NONE,
         ) as profiler:
             train(profiler, 4)
+    assert (len(runs()), said()) == (2, [])
+
+
+class TheirAction(Enum):
+    """As mindspore.profiler.schedule and torch.profiler have it."""
+
+    NONE = 0
+    WARM_UP = 1
+    WARMUP = 4
+    RECORD = 2
+    RECORD_AND_SAVE = 3
+
+
+def test_function_that_returns_the_actions_of_others(runs: Runs, said: Said) -> None:
+    for warm_up in (TheirAction.WARM_UP, TheirAction.WARMUP):
+        plan = [warm_up, TheirAction.RECORD, TheirAction.RECORD_AND_SAVE, TheirAction.NONE]
+        with profile(
+            activities=CPU,
+            schedule=lambda step: plan[min(step, 3)],  # type: ignore[arg-type,return-value]  # noqa: B023
+        ) as profiler:
+            assert profiler.current_action is ProfilerAction.WARM_UP
+            train(profiler, 5)
     assert (len(runs()), said()) == (2, [])
 
 

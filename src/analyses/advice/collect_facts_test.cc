@@ -73,6 +73,7 @@ TEST(CollectFacts, RanksAreDealtOutToStagesInOrder) {
                 .ranks[0]
                 .stage,
             1);
+  EXPECT_EQ(facts_of({"", R"({"pipeline_stages":4})", 5, 8}).ranks[0].stage, 2);
   EXPECT_EQ(facts_of({"", R"({"stages":1})", 5, 8}).ranks[0].stage, kNull);
   EXPECT_EQ(facts_of({"", R"({"stages":9})", 5, 8}).ranks[0].stage, kNull);
 }

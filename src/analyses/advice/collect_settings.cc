@@ -65,7 +65,8 @@ void take_cost(const json& versions, Facts& facts) {
 void take_stage(const json& parallel, int64_t world_size, RankFacts& facts) {
   int64_t stages = 0;
   for (const json& place : {parallel, member(parallel, "distributed_args")}) {
-    for (const char* name : {"stages", "stage_num", "pipeline_model_parallel_size"}) {
+    for (const char* name :
+         {"stages", "stage_num", "pipeline_stages", "pipeline_model_parallel_size"}) {
       const auto found = place.find(name);
       if (found != place.end() && found->is_number_integer()) stages = found->get<int64_t>();
     }

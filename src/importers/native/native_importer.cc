@@ -63,6 +63,7 @@ std::string text_of(const nlohmann::json& json) {
 // What the recording says about itself and about what it could not do.
 void read_notes(const RawRun& run, RankBuilder& rank) {
   nlohmann::json versions = nlohmann::json::object();
+  nlohmann::json parallel = nlohmann::json::object();
   for (const auto& [name, json] : run.notes()) {
     if (name == "source_left_out") {
       rank.quality.add(QualityCode::kSourceLeftOut,
@@ -78,6 +79,10 @@ void read_notes(const RawRun& run, RankBuilder& rank) {
       versions["triggers"].push_back(json);
     } else if (name != "torch_thread") {  // what the arrows are made with
       versions["metadata"][name] = json;
+      // How the job is split: what MindSpore's context says, and what suites of models add.
+      if (name == "parallel" && json.is_object()) parallel.update(json);
+      if (name == "distributed_args" || name == "parallel_group_info" || name == "pp_info")
+        parallel[name] = json;
     }
     if (name != "end") continue;
     const int64_t lost = number_in(json, "not_recorded", 0);
@@ -86,6 +91,7 @@ void read_notes(const RawRun& run, RankBuilder& rank) {
       rank.quality.add(QualityCode::kDroppedRecords, stopped_by, std::max<int64_t>(lost, 1));
   }
   rank.info.versions_json = text_of(versions);
+  if (!parallel.empty()) rank.info.parallel_json = text_of(parallel);
 }
 
 // `stepscope record` marks every step of a program whose own profiler chose some of them: only in

@@ -59,6 +59,8 @@ TEST(NativeImporter, ARunBecomesTheStoresTables) {
   train_steps(10, 12);
   stepscope_end_step();
   stepscope_metadata("world_size", "8");
+  stepscope_metadata("parallel", R"({"parallel_mode":"semi_auto_parallel","pipeline_stages":2})");
+  stepscope_metadata("distributed_args", R"({"world_size":8})");
   stepscope_mark(name_of("checkpoint"));
   stepscope_counter(name_of("loss"), 2.5);
   stepscope_flow(STEPSCOPE_FLOW_START, name_of("arrow"), 9);
@@ -69,6 +71,9 @@ TEST(NativeImporter, ARunBecomesTheStoresTables) {
   ASSERT_TRUE(run.ok());
   EXPECT_EQ(run.integers(Table::kRanks, "rank"), std::vector<int64_t>{3});
   EXPECT_EQ(run.integers(Table::kRanks, "world_size"), std::vector<int64_t>{8});
+  const auto parallel = json_tree(run.texts(Table::kRanks, "parallel").at(0));
+  EXPECT_EQ(parallel["pipeline_stages"], 2);
+  EXPECT_EQ(parallel["distributed_args"]["world_size"], 8);
   EXPECT_EQ(run.integers(Table::kSteps, "step"), (std::vector<int64_t>{10, 11, 12}));
   EXPECT_EQ(run.integers(Table::kSteps, "complete"), (std::vector<int64_t>{1, 1, 1}));
   EXPECT_EQ(run.texts(Table::kOps, "input_shapes"), std::vector<std::string>(3, "[[2,3],[3,4]]"));

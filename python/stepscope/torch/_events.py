@@ -1,0 +1,186 @@
+"""Single events of a window: what ``events()`` and ``export_stacks()`` give.
+
+Times are microseconds from the first event on, as torch's are, and memory is bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from torch.autograd import DeviceType
+
+from stepscope.profiler._log import logger
+from stepscope.torch._averages import KeyAverages, Rows, Timed, measure, numbers_at
+
+if TYPE_CHECKING:
+    from stepscope import Run
+    from stepscope.torch._profile import profile
+
+_KERNELS = """
+    select id, name, ts, dur, device, op from kernels where ts >= {since} order by ts
+"""
+_FRAMES = """
+    select id, parent, name, dur from slices
+    where cat = 'python_sample' and ts >= {since} order by depth, id
+"""
+# What lines of stacks are made with.
+_SEPARATORS = str.maketrans(" ;\t\n", "____")
+
+
+class Interval(NamedTuple):
+    start: float
+    end: float
+
+    def elapsed_us(self) -> float:
+        return self.end - self.start
+
+
+class Kernel(NamedTuple):
+    """Of an event that launched it."""
+
+    name: str
+    device: int
+    duration: float
+
+
+@dataclass(eq=False, repr=False)
+class Event(Timed):
+    """One call of an operator, one range of the program, or one kernel on a device."""
+
+    id: int
+    key: str
+    time_range: Interval
+    #: of the operating system; of a kernel, 0
+    thread: int = 0
+    device_type: Any = DeviceType.CPU
+    device_index: int = -1
+    is_user_annotation: bool = False
+    input_shapes: list[Any] = field(default_factory=list)
+    #: joins a forward operator and its backward ones; -1: not known
+    sequence_nr: int = -1
+    cpu_time_total: float = 0.0
+    self_cpu_time_total: float = 0.0
+    device_time_total: float = 0.0
+    self_device_time_total: float = 0.0
+    cpu_memory_usage: int = 0
+    self_cpu_memory_usage: int = 0
+    device_memory_usage: int = 0
+    self_device_memory_usage: int = 0
+    kernels: list[Kernel] = field(default_factory=list)
+    cpu_parent: Event | None = None
+    cpu_children: list[Event] = field(default_factory=list)
+    # What torch has beside these and is not recorded.
+    stack: tuple[str, ...] = ()
+    flops: int = 0
+    is_async: bool = False
+    is_remote: bool = False
+    node_id: int = -1
+    count: int = 1
+
+    @property
+    def name(self) -> str:
+        return self.key
+
+    def __repr__(self) -> str:
+        return f"<Event {self.name} at {self.time_range.start:.3f} us, {self.cpu_time_str}>"
+
+
+class Events(Rows[Event]):
+    """Made by ``profile.events()``."""
+
+    def __init__(self, profiler: profile) -> None:
+        super().__init__()
+        self._profiler = profiler
+
+    def key_averages(self, *arguments: Any, **options: Any) -> KeyAverages:
+        return self._profiler.key_averages(*arguments, **options)
+
+    def export_chrome_trace(self, path: str) -> None:
+        self._profiler.export_chrome_trace(path)
+
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
+        self._profiler.export_stacks(path, metric)
+
+
+def add_events(run: Run, since_ns: int, events: Events) -> None:
+    """All of a window, in the order of their beginnings. A Python object for each of them."""
+    measured = measure(run, since_ns)
+    made: dict[int, Event] = {}  # by the row's id
+    kernels = run.query(_KERNELS.format(since=since_ns)).to_pylist()
+    beginnings = [row["ts"] for row in kernels]
+    if measured is not None:
+        beginnings.append(int(np.min(measured.table["ts"])))
+    start_ns = min(beginnings, default=0)
+    if measured is not None:
+        at_position: dict[int, Event] = {}
+        for position, row in enumerate(measured.table.to_pylist()):
+            if not row["listed"]:
+                continue
+            shapes = row["shapes"]
+            event = Event(
+                row["id"],
+                row["name"],
+                _interval(row, start_ns),
+                thread=_number(row["tid"]),
+                is_user_annotation=bool(row["annotation"]),
+                input_shapes=json.loads(shapes) if shapes else [],
+                sequence_nr=-1 if row["sequence"] is None else row["sequence"],
+                **numbers_at(measured.columns, position),
+            )
+            at_position[position] = made[event.id] = event
+        for position, event in at_position.items():
+            event.cpu_parent = at_position.get(int(measured.parents[position]))
+            if event.cpu_parent:
+                event.cpu_parent.cpu_children.append(event)
+    events.extend(made.values())
+    for row in kernels:
+        us, device = row["dur"] / 1e3, row["device"] or 0
+        if row["op"] in made:
+            made[row["op"]].kernels.append(Kernel(row["name"], device, us))
+        events.append(
+            Event(
+                row["id"],
+                row["name"],
+                _interval(row, start_ns),
+                device_type=DeviceType.CUDA,
+                device_index=device,
+                device_time_total=us,
+                self_device_time_total=us,
+            )
+        )
+    events.sort(key=lambda event: (event.time_range.start, -event.time_range.end))
+
+
+def write_stacks(run: Run, since_ns: int, path: Path) -> None:
+    """One line for each stack: its frames, the outermost first, and microseconds."""
+    frames = run.query(_FRAMES.format(since=since_ns)).to_pylist()
+    if not frames:
+        logger.warning("export_stacks: no stack was recorded, with_stack=True asks for them")
+    inside: defaultdict[int, int] = defaultdict(int)
+    for frame in frames:
+        if frame["parent"] is not None:
+            inside[frame["parent"]] += frame["dur"]
+    names: dict[int, str] = {}  # of the stack that ends with a frame; equal ones are one text
+    texts: dict[str, str] = {}
+    total: defaultdict[str, int] = defaultdict(int)
+    for frame in frames:
+        around = names.get(frame["parent"], "")
+        text = f"{around};" * bool(around) + frame["name"].translate(_SEPARATORS)
+        names[frame["id"]] = text = texts.setdefault(text, text)
+        total[text] += frame["dur"] - inside[frame["id"]]
+    lines = (f"{text} {ns // 1000}\n" for text, ns in total.items() if ns >= 1000)
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def _interval(row: Any, start_ns: int) -> Interval:
+    begin = (row["ts"] - start_ns) / 1e3
+    return Interval(begin, begin + row["dur"] / 1e3)
+
+
+def _number(text: Any) -> int:
+    return int(text) if text and str(text).isdigit() else 0
