@@ -15,7 +15,7 @@
 namespace stepscope {
 
 void add_run_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog,
-                    RunTags& tags);
+                    RunTags& tags, bool uploads);
 void add_analysis_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
 void add_timeline_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
 void add_archive_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
@@ -28,7 +28,6 @@ void add_control_routes(httplib::Server& http, const std::string& prefix, Traini
                         const RunCatalog& catalog);
 struct UploadOptions {
   std::string base;
-  bool base_is_run = false;  // what is added to it would become a part of that run
   uint64_t largest_bytes = 0;
 };
 void add_upload_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog,

@@ -146,7 +146,7 @@ Status RunCatalog::look() {
     return Error{ErrorCode::kNotFound, "cannot look for runs", options_.base, problem.message(),
                  "name a folder with recordings, or a trace"};
   std::vector<std::string> entries;
-  if (!options_.base_is_run && fs::is_directory(base, problem)) {
+  if (takes_files()) {
     for (const fs::path& entry : paths_in(base, problem)) {
       if (is_own_store(entry.filename().string())) continue;
       const fs::path real = fs::canonical(entry, problem);
@@ -306,6 +306,11 @@ std::vector<RunEntry> RunCatalog::entries() const {
     }
   }
   return all;
+}
+
+bool RunCatalog::takes_files() const {
+  std::error_code problem;
+  return !options_.base_is_run && fs::is_directory(options_.base, problem);
 }
 
 Result<std::shared_ptr<OpenRun>> RunCatalog::open(const std::string& id) {

@@ -69,6 +69,8 @@ class RunCatalog {
   void stop();
 
   std::vector<RunEntry> entries() const;
+  // Whether a file that is put there becomes a run: not a part of the only one.
+  bool takes_files() const;
   // Ready runs only; others are an error that says how far they are. The first call opens the run,
   // which may close the one that nobody looked at for longest.
   Result<std::shared_ptr<OpenRun>> open(const std::string& id);

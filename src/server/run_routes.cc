@@ -36,7 +36,7 @@ std::string entry_json(const RunEntry& entry, const std::vector<std::string>& ta
       .text();
 }
 
-void send_list(RunCatalog& catalog, RunTags& tags, httplib::Response& response) {
+void send_list(RunCatalog& catalog, RunTags& tags, bool uploads, httplib::Response& response) {
   std::string json = "{\"runs\":[";
   bool first = true;
   for (const RunEntry& entry : catalog.entries()) {
@@ -44,7 +44,8 @@ void send_list(RunCatalog& catalog, RunTags& tags, httplib::Response& response) 
     first = false;
     json += entry_json(entry, tags.of(entry.path));
   }
-  reply_json(response, json + "]}");
+  const bool can_add = uploads && catalog.takes_files();
+  reply_json(response, json + "],\"can_add\":" + (can_add ? "true" : "false") + "}");
 }
 
 Status set_tags(RunCatalog& catalog, RunTags& tags, const httplib::Request& request) {
@@ -125,9 +126,9 @@ httplib::Server::Handler on_run(RunCatalog& catalog, RunHandler handler) {
 }
 
 void add_run_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog,
-                    RunTags& tags) {
-  http.Get(prefix + "/runs", [&](const httplib::Request&, httplib::Response& response) {
-    send_list(catalog, tags, response);
+                    RunTags& tags, bool uploads) {
+  http.Get(prefix + "/runs", [&, uploads](const httplib::Request&, httplib::Response& response) {
+    send_list(catalog, tags, uploads, response);
   });
   http.Put(prefix + "/runs/([0-9a-f]{16})/tags",
            [&](const httplib::Request& request, httplib::Response& response) {

@@ -164,10 +164,9 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options) {
         reply_error(response, {ErrorCode::kIo, "the request failed", "", "out of memory", ""});
       });
   const std::string api = options.path_prefix + "/api/v1";
-  add_run_routes(http, api, state->catalog, state->tags);
+  add_run_routes(http, api, state->catalog, state->tags, options.largest_upload > 0);
   add_control_routes(http, api, state->control, state->catalog);
-  add_upload_routes(http, api, state->catalog,
-                    {options.base, options.base_is_run, options.largest_upload});
+  add_upload_routes(http, api, state->catalog, {options.base, options.largest_upload});
   add_analysis_routes(http, api, state->catalog);
   add_timeline_routes(http, api, state->catalog);
   add_archive_routes(http, api, state->catalog);

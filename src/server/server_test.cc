@@ -21,6 +21,7 @@ TEST_F(ServerTest, ListsRunsOfItsFolderAndNothingOutside) {
   EXPECT_EQ(one["ranks"], 1);
   EXPECT_EQ(one["steps"], 1);
   const json reply = get("runs");
+  EXPECT_EQ(reply["can_add"], true);
   for (const json& run : reply["runs"]) EXPECT_NE(run["name"], "link.json");
 }
 
@@ -35,6 +36,7 @@ TEST_F(ServerTest, AFolderMayBeOneRun) {
   start(options);
   EXPECT_EQ(settled("runs")["ranks"], 2);
   EXPECT_EQ(get("runs")["runs"].size(), 1u);
+  EXPECT_EQ(get("runs")["can_add"], false);
   // A file that is added would be one more rank of it.
   const auto reply =
       client_->Post("/api/v1/runs?name=rank_2.json", headers_, small_trace(), "text/plain");

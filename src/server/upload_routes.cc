@@ -93,12 +93,13 @@ struct Place {
 };
 
 // Where the file will be, when it may come at all. Nothing was read yet.
-Result<Place> place_for(const UploadOptions& options, const httplib::Request& request) {
+Result<Place> place_for(const RunCatalog& catalog, const UploadOptions& options,
+                        const httplib::Request& request) {
   const std::string name = request.get_param_value("name");
   if (auto status = check_name(name); !status) return std::move(status.error());
   std::error_code problem;
   const std::string folder = fs::canonical(options.base, problem).string();
-  if (problem || options.base_is_run || !fs::is_directory(folder, problem))
+  if (problem || !catalog.takes_files())
     return Error{ErrorCode::kUnsupported, "cannot take the file", options.base,
                  "one run is served, not a folder", "serve a folder to add to it"};
   const uint64_t length = request.get_header_value<uint64_t>("Content-Length");
@@ -149,7 +150,7 @@ void add_upload_routes(httplib::Server& http, const std::string& prefix, RunCata
                                                   httplib::Response& response,
                                                   const httplib::ContentReader& content) {
     bool left = true;
-    const auto place = place_for(options, request);
+    const auto place = place_for(catalog, options, request);
     // Clients that are still sending do not see the answer: a short rest is read for them.
     if (!place && request.has_header("Content-Length") &&
         request.get_header_value<uint64_t>("Content-Length") <= kReadForTheAnswer)

@@ -1,4 +1,4 @@
-// `stepscope serve` as a child, and its API.
+// `stepscope serve`, or another way to show runs, as a child, and its API.
 import { type ChildProcess, spawn } from 'node:child_process'
 
 import { program } from './paths'
@@ -18,8 +18,8 @@ export class Program {
     readonly token: string,
   ) {}
 
-  static async start(folder: string, options: string[] = []): Promise<Program> {
-    const child = spawn(program, ['serve', folder, '--port', '0', ...options], { stdio: ['ignore', 'pipe', 'pipe'] })
+  static async start(folder: string, options: string[] = [], command = 'serve'): Promise<Program> {
+    const child = spawn(program, [command, folder, '--port', '0', ...options], { stdio: ['ignore', 'pipe', 'pipe'] })
     let said = ''
     const link = await new Promise<string>((resolve, reject) => {
       const listen = (data: Buffer) => {
