@@ -3,6 +3,7 @@ import type { Browser, Route } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 
 import en from '../../web/src/locale/en'
+import zh from '../../web/src/locale/zh'
 import { launch, Session } from './support/session'
 
 const id = (name: string) => inject('runs').find((run) => run.name === name)?.id
@@ -129,6 +130,18 @@ describe('the timeline', () => {
     }
   })
 
+  it('says that lanes are being computed, until they are there', async () => {
+    const held = await holdFirst(/\/timeline\/lanes$/)
+    await session.page.evaluate((target) => (location.hash = target), `${generated}/timeline`)
+    await held.asked
+    const line = session.page.getByText(en.timeline.computing)
+    await line.waitFor()
+    await session.picture('timeline-computing')
+    await held.release()
+    await session.settle()
+    expect(await line.count()).toBe(0)
+  })
+
   it('does not ask for names in a loop when they fail', async () => {
     let requests = 0
     await session.page.route(/\/timeline\/names/, (route) => {
@@ -155,6 +168,14 @@ describe('pages', () => {
     await session.page.unroute(new RegExp(`memory_owners.*at=${second}`))
     await alerts().getByRole('button', { name: en.state.retry }).click()
     await session.page.getByText(/^difference/).waitFor()
+  })
+
+  it('say in the language of the reader that the server does not answer', async () => {
+    await session.close()
+    session = await Session.open(browser, inject('link'), { language: 'zh' })
+    await session.page.route(/analyses\/memory\?/, (route) => route.abort())
+    await session.go(`${generated}/memory`)
+    await alerts().getByText(zh.state.offline).first().waitFor()
   })
 
   it('say that samples of the processors could not be loaded', async () => {

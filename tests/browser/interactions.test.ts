@@ -238,6 +238,74 @@ describe('the timeline', () => {
   })
 })
 
+describe('keys of the timeline', () => {
+  const aside = () => session.page.locator('aside')
+  const address = () => decodeURIComponent(session.page.url())
+
+  it('reach slices, lanes, pins and marks without a pointer', async () => {
+    await session.go(`${generated}/overview`)
+    await session.page.mouse.move(5, 5)
+    await session.go(`${generated}/timeline?rank=0`)
+    await session.page.locator('main canvas').last().focus()
+    await session.page.keyboard.press('Enter')
+    await aside().waitFor()
+    await session.settle()
+    const first = await aside().innerText()
+    await session.page.keyboard.press('Shift+ArrowDown')
+    await session.page.waitForTimeout(300)
+    await session.page.keyboard.press('Shift+ArrowDown')
+    await expect.poll(() => aside().innerText()).not.toBe(first)
+    const view = /from=([-\d]+)/.exec(address())?.[1]
+    await session.page.keyboard.press('Enter')
+    await expect.poll(() => /from=([-\d]+)/.exec(address())?.[1]).not.toBe(view)
+    await session.page.keyboard.press('m')
+    await expect.poll(address).toMatch(/marks=\d+/)
+    await session.page.keyboard.press('p')
+    await expect.poll(address).toMatch(/pin=t\d+/)
+    await session.page.keyboard.press('p')
+    await expect.poll(address).not.toMatch(/pin=/)
+    await session.page.keyboard.press('Shift+C')
+    await expect.poll(address).toMatch(/closed=g/)
+    await session.page.keyboard.press('Shift+C')
+    await session.page.keyboard.press('?')
+    const help = await session.page.locator('dialog').innerText()
+    for (const what of ['mark', 'pin', 'collapse', 'enter', 'lane'] as const) expect(help).toContain(en.timeline.keyHelp[what])
+    await session.picture('timeline-keys')
+    await session.page.keyboard.press('Escape')
+  })
+
+  it('reach the operator types of the overview', async () => {
+    await session.go(`${generated}/overview`)
+    await session.page.locator('tr[tabindex="0"]').first().focus()
+    await session.page.keyboard.press('Enter')
+    await session.page.waitForURL(/operators/)
+    await session.settle()
+  })
+})
+
+describe('the clipboard', () => {
+  const copy = () => session.page.getByRole('main').getByRole('button', { name: en.state.copy, exact: true }).first()
+
+  it('is filled where the browser has none for the page', async () => {
+    await session.go(`${generated}/operators`)
+    await session.page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true }))
+    await copy().click()
+    await session.page.getByRole('button', { name: en.state.copied }).waitFor()
+    const search = session.page.getByRole('main').getByRole('searchbox', { name: en.table.search, exact: true }).first()
+    await search.focus()
+    await session.page.keyboard.press('Control+V')
+    expect(await search.inputValue()).toContain('total_ns')
+    await search.fill('')
+  })
+
+  it('says when it was not', async () => {
+    await session.page.evaluate(() => (document.execCommand = () => false))
+    await copy().click()
+    await session.page.getByRole('button', { name: en.state.notCopied }).waitFor()
+    await session.reload()
+  })
+})
+
 describe('SQL', () => {
   it('answers, and explains what is wrong', async () => {
     await session.go(`${generated}/sql`)

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import en from '../../web/src/locale/en'
 import zh from '../../web/src/locale/zh'
 import { pages } from './support/checkPages'
-import { focused, focusIsVisible, namelessControls, weakContrasts } from './support/looks'
+import { focused, focusIsVisible, namelessControls, weakContrasts, widthCut } from './support/looks'
 import { type Language, launch, Session, type Theme } from './support/session'
 import { findTextProblems } from './support/textChecks'
 
@@ -53,7 +53,7 @@ describe.each([[1280, 800], [1024, 768], [1920, 1080]])('%i × %i', (width, heig
     const cut: string[] = []
     for (const [name, hash] of places) {
       await session.go(hash)
-      const over = await session.page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+      const over = await session.page.evaluate(widthCut)
       if (over > 0) cut.push(`${name} is ${over} px too wide`)
       if (width === 1280) await session.picture(`${width}-${name}`)
     }

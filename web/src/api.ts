@@ -1,6 +1,7 @@
 // The server's API, version 1 (docs/api.md), with types. Requests never leave the server that sent
 // the page.
 import { apiRoot as root, earlyAnswer } from './early'
+import { t } from './locale'
 
 export class ApiError extends Error {
   constructor(readonly code: string, message: string, readonly remedy: string) {
@@ -8,13 +9,15 @@ export class ApiError extends Error {
   }
 }
 
+const offline = () => new ApiError('offline', t('state.offline'), t('state.offlineHint'))
+
 async function fetchChecked(path: string, init?: RequestInit): Promise<Response> {
   let response: Response
   try {
     response = await fetch(root + path, { credentials: 'same-origin', ...init })
   } catch (problem) {
     if (init?.signal?.aborted) throw problem
-    throw new ApiError('offline', 'The server does not answer.', 'Is stepscope still running?')
+    throw offline()
   }
   if (response.ok) return response
   const body = await response.json().catch(() => null)
@@ -44,6 +47,11 @@ export interface RunEntry {
   losses: number
   suspects: number
   tags: string[]
+}
+
+export interface RunList {
+  runs: RunEntry[]
+  can_add: boolean // files to the folder; not where a single run is served
 }
 
 export interface RankInfo {
@@ -265,7 +273,7 @@ function uploadFile(file: File, progress: (done: number) => void): Promise<strin
       if (request.status === 200) resolve(String(reply?.id))
       else reject(new ApiError(reply?.error?.code ?? String(request.status), reply?.error?.message ?? request.statusText, reply?.error?.remedy ?? ''))
     }
-    request.onerror = () => reject(new ApiError('offline', 'The server does not answer.', 'Is stepscope still running?'))
+    request.onerror = () => reject(offline())
     request.send(file)
   })
 }
@@ -273,7 +281,7 @@ function uploadFile(file: File, progress: (done: number) => void): Promise<strin
 export type TableFormat = 'csv' | 'json' | 'parquet'
 
 export const api = {
-  runs: (signal?: AbortSignal) => getJson<{ runs: RunEntry[] }>('runs', signal).then((reply) => reply.runs),
+  runs: (signal?: AbortSignal) => getJson<RunList>('runs', signal),
   importRun: (run: string) => fetchChecked(`runs/${run}/import`, { method: 'POST' }),
   upload: uploadFile,
   setTags: async (run: string, tags: string[]) => {

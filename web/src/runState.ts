@@ -1,11 +1,10 @@
 // What the pages of one run share: the run, the chosen rank and steps. All of it lives in the address.
-import { computed, inject, type InjectionKey, type Ref } from 'vue'
-import { useRoute, useRouter } from 'vue-router'
+import { computed, inject } from 'vue'
 
-import type { Cell, RunInfo } from './api'
-import { leaving, type PageName } from './router'
-
-export const runInfoKey: InjectionKey<Ref<RunInfo | null>> = Symbol('run')
+import { useAddress } from './address'
+import type { Cell } from './api'
+import type { PageName } from './router'
+import { runInfoKey } from './runInfo'
 
 // Where to look in the timeline. Times are unix ns, as the tables have them.
 export interface Place {
@@ -18,8 +17,7 @@ export interface Place {
 }
 
 export function useRun() {
-  const route = useRoute()
-  const router = useRouter()
+  const { route, router, text, choose } = useAddress()
   const info = inject(runInfoKey)
   if (!info) throw new Error('useRun outside of a run')
   const run = computed(() => String(route.params.run))
@@ -33,22 +31,6 @@ export function useRun() {
   const shownRank = computed(() => rank.value ?? info.value?.ranks[0]?.rank ?? 0)
   // A rank may have been recorded in several windows.
   const rankCount = computed(() => new Set((info.value?.ranks ?? []).map((one) => one.rank)).size)
-  // A text of the address, '' without one.
-  const text = (name: string) =>
-    computed(() => {
-      const value = route.query[name]
-      return typeof value === 'string' ? value : ''
-    })
-  // Adds to the address what the user chose; null removes it. Back returns, unless it replaces what was there.
-  function choose(values: Record<string, string | number | null | undefined>, replace = false) {
-    if (replace && leaving()) return Promise.resolve()
-    const query = { ...route.query }
-    for (const [name, value] of Object.entries(values)) {
-      if (value === null || value === undefined || value === '') delete query[name]
-      else query[name] = String(value)
-    }
-    return replace ? router.replace({ query }) : router.push({ query })
-  }
   // Nanoseconds after the beginning of the run.
   function sinceStart(unixNs: Cell): number {
     return Number(BigInt(String(unixNs ?? 0)) - BigInt(info?.value?.first_ns || 0))

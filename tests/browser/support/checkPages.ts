@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, inject, it } from 'vitest'
 
 import en from '../../../web/src/locale/en'
+import { widthCut } from './looks'
 import { launch, Session } from './session'
 import { findTextProblems } from './textChecks'
 
@@ -30,6 +31,6 @@ export function checkPages(name: string): void {
     expect(await session.page.getByRole('alert').allInnerTexts()).toEqual([])
     expect(await main.locator('table, canvas, [role="img"], .card, .state, textarea').count()).toBeGreaterThan(0)
     expect(findTextProblems(await main.innerText())).toEqual([])
-    expect(await session.page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
+    expect(await session.page.evaluate(widthCut)).toBeLessThanOrEqual(0)
   })
 }

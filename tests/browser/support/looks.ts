@@ -46,6 +46,12 @@ export function weakContrasts(): Contrast[] {
   return [...weak.values()]
 }
 
+// Pixels of the page that lie beside the window, or beside the part of it that scrolls by itself.
+export function widthCut(): number {
+  const boxes = [document.documentElement, ...document.querySelectorAll('main')]
+  return Math.max(...boxes.map((box) => box.scrollWidth - box.clientWidth))
+}
+
 // Controls that somebody who does not see the page could not tell apart.
 export function namelessControls(): string[] {
   const nameless: string[] = []

@@ -34,8 +34,9 @@ export class Session {
     page.on('request', (request) => {
       // What a page had asked for when it was left is not answered any more.
       if (request.isNavigationRequest() && request.frame() === page.mainFrame()) this.pending.clear()
-      this.pending.add(request)
       const url = request.url()
+      // The browser's own, which it may ask for and never tell the end of.
+      if (!url.endsWith('/icon.svg')) this.pending.add(request)
       if (!url.startsWith(origin) && !/^(data|blob):/.test(url)) this.problems.push(`leaves the server: ${url}`)
     })
     page.on('requestfinished', (request) => this.pending.delete(request))

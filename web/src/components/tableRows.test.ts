@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { Cell, ColumnInfo } from '../api'
-import { nextSort, searchRows, sortRows, toClipboard, toCsv, toJson } from './tableRows'
+import { nextSort, readSort, rowName, searchRows, sortRows, sortText, toClipboard, toCsv, toJson } from './tableRows'
 
 const columns: ColumnInfo[] = [
   { name: 'name', unit: '', kind: 'text', doc: '' },
@@ -50,4 +50,19 @@ test('files have what is shown, exactly', () => {
   expect(toCsv(columns, rows.slice(1, 2))).toBe('name,ts,count\r\n"Add, ""x""",1790000000000000010,2\r\n')
   expect(JSON.parse(toJson(columns, rows.slice(2)))).toEqual([{ name: 'BatchNorm', ts: null, count: 1 }])
   expect(toClipboard(columns, [['a\tb', null, 1]])).toBe('name\tts\tcount\na b\t\t1')
+})
+
+test('an order comes back from its text; columns that are not there do not count', () => {
+  const keys = [{ column: 2, falling: true }, { column: 0, falling: false }]
+  expect(sortText(keys, columns)).toBe('-count,name')
+  expect(readSort('-count,name', columns)).toEqual(keys)
+  expect(readSort('-gone,name', columns)).toEqual([{ column: 0, falling: false }])
+  expect(readSort('gone', columns)).toBeNull()
+  expect(readSort('', columns)).toBeNull()
+  expect(readSort(sortText([], columns), columns)).toEqual([])
+})
+
+test('a row is found again by its values', () => {
+  expect(rowName(['MatMul', 1, null])).toBe(rowName(['MatMul', 1, null]))
+  expect(new Set([...rows, ['MatMul', '1790000000000000009', 3]].map(rowName)).size).toBe(4)
 })

@@ -44,6 +44,33 @@ export function nextSort(keys: SortKey[], column: number, isText: boolean, furth
   return now.falling === !isText ? [...others, { column, falling: isText }] : others
 }
 
+// The order as a text for the address: columns by name, '-' before one that falls; '-' alone is no order at all.
+export function sortText(keys: SortKey[], columns: ColumnInfo[]): string {
+  return keys.map(({ column, falling }) => `${falling ? '-' : ''}${encodeURIComponent(columns[column]?.name ?? '')}`).join(',') || '-'
+}
+
+// Null where no column of it is here.
+export function readSort(text: string, columns: ColumnInfo[]): SortKey[] | null {
+  if (text === '-') return []
+  const keys = text.split(',').flatMap((part) => {
+    const column = columns.findIndex((one) => encodeURIComponent(one.name) === part.replace(/^-/, ''))
+    return column < 0 ? [] : [{ column, falling: part.startsWith('-') }]
+  })
+  return keys.length ? keys : null
+}
+
+// A short name of a row that follows from its values, so that a link finds it again. Equal rows have the same.
+const rowNames = new WeakMap<Cell[], string>()
+export function rowName(row: Cell[]): string {
+  let name = rowNames.get(row)
+  if (name === undefined) {
+    let hash = 0x811c9dc5 // FNV-1a
+    for (const letter of JSON.stringify(row)) hash = Math.imul(hash ^ letter.codePointAt(0)!, 0x01000193)
+    rowNames.set(row, (name = (hash >>> 0).toString(36)))
+  }
+  return name
+}
+
 const lettersInOrder = (text: string, letters: string): boolean => {
   let at = 0
   for (const letter of text) if (letter === letters[at]) at += 1

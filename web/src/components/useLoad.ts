@@ -1,6 +1,8 @@
 // Loads something whenever what it depends on changes, and knows how that went. A newer request
-// makes an older one irrelevant.
-import { ref, shallowRef, watch, type Ref, type WatchSource } from 'vue'
+// makes an older one irrelevant. On a run's pages it loads anew when the run has changed.
+import { hasInjectionContext, inject, ref, shallowRef, watch, type Ref, type WatchSource } from 'vue'
+
+import { runInfoKey } from '../runInfo'
 
 export interface Loaded<T> {
   data: Ref<T | null>
@@ -30,6 +32,7 @@ export function useLoad<T>(sources: WatchSource[], load: (signal: AbortSignal) =
       if (last === mine) loading.value = false
     }
   }
-  watch(sources, reload, { immediate: true })
+  const info = hasInjectionContext() ? inject(runInfoKey, null) : null
+  watch(info ? [...sources, info] : sources, reload, { immediate: true })
   return { data, error, loading, reload }
 }

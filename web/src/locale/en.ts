@@ -13,13 +13,14 @@ export default {
   },
   state: {
     loading: 'Loading', empty: 'Nothing here', emptyBecause: 'Nothing here: {why}', failed: 'This did not work',
-    copy: 'Copy', copied: 'Copied', retry: 'Try again', offline: 'The server does not answer.',
+    copy: 'Copy', copied: 'Copied', retry: 'Try again', offline: 'The server does not answer.', offlineHint: 'Is stepscope still running?', notCopied: 'Not copied: the browser does not allow it',
   },
   runs: {
     title: 'Runs', none: 'No recordings in this folder yet.', noneHint: 'Record one, or put a trace file here; it appears by itself.',
     search: 'Search runs', noMatch: 'No run matches.', name: 'Name', ranks: 'Ranks', device: 'Device', steps: 'Steps', size: 'Size', quality: 'Quality', age: 'Changed',
     importing: 'Importing', waiting: 'Waiting', failed: 'Failed', ready: 'Ready',
     add: 'Add a trace', addHint: 'Choose a trace file, or drop one anywhere on this page', drop: 'Drop to add the file to this folder',
+    gone: 'This run is not in the folder any more. What you see is what was read before.', unknown: 'There is no such run in this folder.', changing: 'This run has changed and is being read again.',
     tags: 'Tags', tagAdd: 'Add a tag', tagRemove: 'Remove tag {tag}', tagSearch: 'Runs tagged {tag}',
   },
   capture: {
@@ -67,7 +68,7 @@ export default {
     start: 'Start', count: 'Count', total: 'Total', mean: 'Mean', max: 'Max', share: 'Share', name: 'Name', category: 'Category', step: 'Step',
     thread: 'Thread', args: 'Arguments', parents: 'Inside of', flows: 'Arrows', kernel: 'Device work', op: 'Operator', collective: 'Collective',
     goTo: 'Go to', filter: 'Filter lanes', pin: 'Pin', unpin: 'Unpin', download: 'Download', marks: 'Between marks',
-    keys: 'W S zoom · A D move · shift-drag select · F fit · M mark · / search · [ ] matches · Z back · Esc clear',
+    keys: 'W S zoom · A D move · shift-drag select · F fit · Enter choose · ← → ↑ neighbours · shift ↑ ↓ lanes · M mark · P pin · C collapse · / search · [ ] matches · Z back · Esc clear',
     previous: 'Previous match', next: 'Next match', previousSlice: 'Previous slice', nextSlice: 'Next slice', show: 'Lanes', all: 'all', levels: 'Scope levels',
     levelsHint: 'How many levels of operator scopes (Default / network / …) are shown', fitHint: 'Shows the selection, or the whole run (F)', link: 'Copy link',
     downloadAll: 'All ranks (zip of Chrome JSON)', downloadWhole: 'Whole timeline (Chrome JSON)', downloadRank: 'Rank {n} (Chrome JSON)', downloadView: 'What is on screen (zip of Chrome JSON)',
@@ -75,7 +76,7 @@ export default {
     at: 'at {time}', stepWord: 'step', rankName: 'Rank {n}', rankWindow: 'Rank {n}, window {window}', lane: 'Lane', busy: 'Busy', byName: 'By name', byLane: 'By lane',
     rangeSum: '{slices} slices, {names} names', rangeMore: 'The {n} with most time of {all} names.', rangeEmpty: 'Nothing on these lanes between these times.', rangeAll: 'All {n} lanes, also closed ones.', rangeRank: 'All {n} lanes of rank {rank}, also closed ones.', rangeSome: 'The {n} lanes that the filter leaves, also closed ones.', rangeCut: 'Only {n} of the {all} lanes that the filter leaves: narrow it to count them all.', zoomHere: 'Zoom to it',
     self: 'Self time', delay: 'Launch delay', stack: 'Call stack', moreArrows: '{n} more', computedHint: 'This lane is computed from the recording; it has no events of its own.',
-    noLane: 'No lane matches.', showAll: 'Show all', emptyWhy: 'the recording has no events with times. Record with activities (CPU, GPU or NPU) switched on.',
+    noLane: 'No lane matches.', computing: 'computing steps, scopes and overlap…', showAll: 'Show all', emptyWhy: 'the recording has no events with times. Record with activities (CPU, GPU or NPU) switched on.',
     hostDevice: 'Host',
     sections: {
       device: 'Device {n}', ai_cpu: 'AI CPU Op', communication: 'Communication Op', host: 'Host CPU Op', python: 'Python stacks', overlap: 'Op Overlap Analyse', other: 'Other',
@@ -91,7 +92,7 @@ export default {
     keyHelp: {
       zoom: 'Zoom in and out at the pointer', pan: 'Move left and right', zoomWheel: 'Zoom; over the ruler also without Ctrl', panWheel: 'Move left and right', drag: 'Move the view',
       select: 'Select a time range; also by dragging in the ruler', fit: 'Show the selection, or the whole run', whole: 'Show the whole run', back: 'Back to the view before',
-      mark: 'Set a mark; two marks are measured', search: 'Search names', matches: 'Previous and next match', neighbour: 'Previous and next slice of the row', parent: 'The slice it lies in',
+      mark: 'Set a mark: at the pointer, else at the chosen slice or in the middle; two are measured', pin: 'Pin the lane of the chosen slice, or let it go', collapse: 'Collapse its lane or open it', collapseGroup: 'The same for the group of the lane', search: 'Search names', matches: 'Previous and next match', neighbour: 'Previous and next slice of the row', parent: 'The slice it lies in', enter: 'Choose a slice; again: zoom into it', lane: 'The lane above and below',
       into: 'Zoom into a slice', clear: 'Clear selection and marks',
     },
   },
@@ -110,7 +111,7 @@ export default {
     tab: { aicore: 'AI Core', aicpu: 'AI CPU', kernels: 'Device kernels', communication: 'Communication', hostcpu: 'Host CPU', host: 'Host operators', device: 'Device use', modules: 'Modules' },
     answer: '{tab}:', answerTop: '{type} takes {share} of the time.',
     top: 'Types with most time', topDoc: 'Own time of the operators or kernels of each type, all calls of the chosen ranks together', total: '{time} in total', bar: 'Bars', pie: 'Ring', other: 'the rest',
-    table: 'Operators', view: { all: 'All', type: 'By type', shape: 'By shape', variant: 'By launch' }, history: 'Over the steps', noHistory: 'no calls inside of steps were recorded', shapes: 'Input shapes', shareDoc: 'Of the own time of all that this tab shows of its rank', copyName: 'Copy name',
+    table: 'Operators', view: { all: 'All', type: 'By type', shape: 'By shape', variant: 'By launch' }, history: 'Over the steps', historyDoc: 'Click a step to choose it', inStep: 'Step {n}: {time}, {calls} ×.', noHistory: 'no calls inside of steps were recorded', shapes: 'Input shapes', shareDoc: 'Of the own time of all that this tab shows of its rank', copyName: 'Copy name',
     modules: 'Modules of the model', modulesDoc: "Forward passes of PyTorch's modules, inner ones below those around them; the backward pass runs outside of modules",
     launches: 'Launches', copies: 'Copies', device_use: 'Use of the device', idle: 'Why the device is idle',
   },

@@ -13,13 +13,14 @@ export default {
   },
   state: {
     loading: '加载中', empty: '没有数据', emptyBecause: '没有数据：{why}', failed: '出错了',
-    copy: '复制', copied: '已复制', retry: '重试', offline: '服务器没有响应。',
+    copy: '复制', copied: '已复制', retry: '重试', offline: '服务器没有响应。', offlineHint: 'stepscope 还在运行吗？', notCopied: '未能复制：浏览器不允许',
   },
   runs: {
     title: '运行列表', none: '此目录下还没有记录。', noneHint: '录制一次，或把 trace 文件放到这里，它会自动出现。',
     search: '搜索运行', noMatch: '没有匹配的运行。', name: '名称', ranks: '卡数', device: '设备', steps: '步数', size: '大小', quality: '数据质量', age: '修改时间',
     importing: '导入中', waiting: '等待中', failed: '失败', ready: '就绪',
     add: '添加跟踪文件', addHint: '选择跟踪文件，或将其拖放到本页任意位置', drop: '松开即可将文件添加到此文件夹',
+    gone: '此运行已不在目录中。页面显示的是之前读取的内容。', unknown: '此目录下没有这个运行。', changing: '此运行已发生变化，正在重新读取。',
     tags: '标签', tagAdd: '添加标签', tagRemove: '移除标签 {tag}', tagSearch: '带有标签 {tag} 的运行',
   },
   capture: {
@@ -67,7 +68,7 @@ export default {
     start: '开始', count: '次数', total: '总计', mean: '平均', max: '最长', share: '占比', name: '名称', category: '类别', step: '迭代',
     thread: '线程', args: '参数', parents: '所在', flows: '连线', kernel: '设备任务', op: '算子', collective: '集合通信',
     goTo: '定位', filter: '筛选泳道', pin: '固定', unpin: '取消固定', download: '下载', marks: '标记之间',
-    keys: 'W S 缩放 · A D 移动 · Shift 拖动选择 · F 适应 · M 标记 · / 搜索 · [ ] 匹配项 · Z 返回 · Esc 清除',
+    keys: 'W S 缩放 · A D 移动 · Shift 拖动选择 · F 适应 · Enter 选择 · ← → ↑ 相邻切片 · Shift ↑ ↓ 泳道 · M 标记 · P 固定 · C 收起 · / 搜索 · [ ] 匹配项 · Z 返回 · Esc 清除',
     previous: '上一个匹配', next: '下一个匹配', previousSlice: '上一个切片', nextSlice: '下一个切片', show: '泳道', all: '全部', levels: 'Scope 层数',
     levelsHint: '显示算子 Scope（Default / network / …）的层数', fitHint: '显示选区或整个运行（F）', link: '复制链接',
     downloadAll: '所有 rank（Chrome JSON 的 zip）', downloadWhole: '完整时间线（Chrome JSON）', downloadRank: 'Rank {n}（Chrome JSON）', downloadView: '屏幕上的部分（Chrome JSON 的 zip）',
@@ -75,7 +76,7 @@ export default {
     at: '于 {time}', stepWord: '迭代', rankName: 'Rank {n}', rankWindow: 'Rank {n}，窗口 {window}', lane: '泳道', busy: '忙碌', byName: '按名称', byLane: '按泳道',
     rangeSum: '{slices} 个切片，{names} 个名称', rangeMore: '{all} 个名称中耗时最多的 {n} 个。', rangeEmpty: '这些泳道在这段时间内没有内容。', rangeAll: '全部 {n} 条泳道，含已收起的。', rangeRank: '卡 {rank} 的全部 {n} 条泳道，含已收起的。', rangeSome: '筛选后的 {n} 条泳道，含已收起的。', rangeCut: '筛选后有 {all} 条泳道，只统计了 {n} 条：请缩小筛选范围。', zoomHere: '放大到此处',
     self: '自身时间', delay: '下发延迟', stack: '调用栈', moreArrows: '另有 {n} 个', computedHint: '此泳道由记录计算得出，没有自己的事件。',
-    noLane: '没有匹配的泳道。', showAll: '全部显示', emptyWhy: '记录中没有带时间的事件。请在记录时打开活动（CPU、GPU 或 NPU）。',
+    noLane: '没有匹配的泳道。', computing: '正在计算训练步、Scope 和重叠…', showAll: '全部显示', emptyWhy: '记录中没有带时间的事件。请在记录时打开活动（CPU、GPU 或 NPU）。',
     hostDevice: '主机',
     sections: {
       device: '设备 {n}', ai_cpu: 'AI CPU 算子', communication: '通信算子', host: 'Host CPU 算子', python: 'Python 调用栈', overlap: '算子重叠分析', other: '其他',
@@ -91,7 +92,7 @@ export default {
     keyHelp: {
       zoom: '以指针为中心缩放', pan: '左右移动', zoomWheel: '缩放；在标尺上无需 Ctrl', panWheel: '左右移动', drag: '移动视图',
       select: '选择时间范围；也可在标尺上拖动', fit: '显示选区或整个运行', whole: '显示整个运行', back: '返回上一个视图',
-      mark: '设置标记；两个标记之间会被测量', search: '搜索名称', matches: '上一个和下一个匹配', neighbour: '同一行的上一个和下一个切片', parent: '所在的切片',
+      mark: '设置标记：在指针处，否则在所选切片或中间；两个标记之间会被测量', pin: '固定所选切片的泳道，或取消固定', collapse: '收起或展开该泳道', collapseGroup: '收起或展开该泳道所在的组', search: '搜索名称', matches: '上一个和下一个匹配', neighbour: '同一行的上一个和下一个切片', parent: '所在的切片', enter: '选择一个切片；再按则放大', lane: '上一条和下一条泳道',
       into: '放大切片', clear: '清除选择和标记',
     },
   },
@@ -110,7 +111,7 @@ export default {
     tab: { aicore: 'AI Core', aicpu: 'AI CPU', kernels: '设备核函数', communication: '通信', hostcpu: '主机 CPU', host: '主机算子', device: '设备利用', modules: '模块' },
     answer: '{tab}：', answerTop: '{type} 占 {share} 的时间。',
     top: '耗时最多的类型', topDoc: '每种类型的算子或核函数的自身时间，所选卡的全部调用之和', total: '共 {time}', bar: '柱状图', pie: '环图', other: '其余',
-    table: '算子', view: { all: '全部', type: '按类型', shape: '按形状', variant: '按启动配置' }, history: '随步变化', noHistory: '没有记录到训练步内的调用', shapes: '输入形状', shareDoc: '占该卡在此标签页中全部自身时间的比例', copyName: '复制名称',
+    table: '算子', view: { all: '全部', type: '按类型', shape: '按形状', variant: '按启动配置' }, history: '随步变化', historyDoc: '点击可选择一步', inStep: '第 {n} 步：{time}，{calls} 次。', noHistory: '没有记录到训练步内的调用', shapes: '输入形状', shareDoc: '占该卡在此标签页中全部自身时间的比例', copyName: '复制名称',
     modules: '模型的模块', modulesDoc: 'PyTorch 各模块的前向过程，内层模块列在外层之下；反向过程在模块之外运行',
     launches: '下发', copies: '拷贝', device_use: '设备利用', idle: '设备为何空闲',
   },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { Track } from '../api'
-import { sliceAt } from './hit'
+import { sliceAt, sliceNear } from './hit'
 import { makeLanes } from './lanes'
 import { headPixels, laneAt, laneTop, placeOf, rowTop, rulerPixels, timeAt, visibleLanes, xOf, type Scene } from './scene'
 import type { SlicePart, TimelineStore } from './store'
@@ -45,6 +45,17 @@ test('a slice is found by its row and its time', () => {
   expect(at(300, 0)).toBe(11)
   expect(at(301, 0)).toBe(11)
   expect(sliceAt(now, store, headPixels - 10, rowTop(now, lane, 0) + 5)).toBe(null)
+})
+
+test('the slice of a lane that is nearest to a time', () => {
+  const now = scene()
+  const near = (time: number) => sliceNear(now, store, now.layout.ofTrack.get(0)!, time)?.slice
+  expect(near(0)).toBe(10)
+  expect(near(150)).toBe(10)
+  expect(near(240)).toBe(10)
+  expect(near(260)).toBe(11)
+  expect(near(900)).toBe(11)
+  expect(sliceNear(now, store, now.layout.ofTrack.get(1)!, 0)).toBe(null)
 })
 
 test('pinned lanes stay while the others scroll', () => {

@@ -56,6 +56,30 @@ export function sliceAt(scene: Scene, store: TimelineStore, x: number, y: number
   return null
 }
 
+// The slice of a lane's first row that is nearest to a time, of what is loaded for the view.
+export function sliceNear(scene: Scene, store: TimelineStore, lane: Lane, time: number): SliceHit | null {
+  if (!lane.track) return null
+  const level = store.level(scene.view, scene.width - headPixels)
+  let best: SliceHit | null = null
+  let distance = Infinity
+  for (const { part } of store.slices.pieces(lane.track.track, scene.view, level, scene.length)) {
+    const { data } = part
+    const row = part.rows.find((one) => one.depth === 0)
+    if (!row) continue
+    for (let i = Math.max(row.first, firstAfter(data, row, time) - 1); i < row.last; ++i) {
+      const start = data.starts[i]!
+      const end = data.ends[i]!
+      const away = time < start ? start - time : time >= end ? time - end : 0
+      if (away < distance) {
+        distance = away
+        best = { slice: data.slices[i]!, name: data.names[i]!, start, end, count: data.counts[i]!, colour: data.colours[i]!, track: lane.track.track, depth: 0, lane }
+      }
+      if (start > time) break
+    }
+  }
+  return best
+}
+
 export function curveAt(scene: Scene, store: TimelineStore, x: number, y: number): CurveHit | null {
   if (x < headPixels) return null
   const lane = laneAt(scene, y)

@@ -11,8 +11,8 @@ const reply = (slices: number[], total = slices.length, before = 0) => Promise.r
 let scope: EffectScope
 const shown: number[] = []
 const failed = vi.fn()
-function make(text = '') {
-  return scope.run(() => useSearch(ref('run'), ref(null), text, false, (one) => shown.push(one.slice), failed))!
+function make(text = '', go: (() => Promise<{ from: number; to: number } | null>) | null = null) {
+  return scope.run(() => useSearch(ref('run'), ref(null), text, go, (one) => shown.push(one.slice), failed))!
 }
 beforeEach(() => {
   vi.useFakeTimers()
@@ -101,4 +101,44 @@ test('an answer for an earlier text changes nothing', async () => {
   await rest()
   expect(found.hits.value.map((one) => one.slice)).toEqual([7])
   expect(shown).toEqual([7])
+})
+
+test('who comes with a text goes to its first hit', async () => {
+  search.mockReturnValueOnce(reply([1, 2]))
+  make('x', () => Promise.resolve(null))
+  await rest()
+  expect(shown).toEqual([1])
+})
+
+test('who comes with a step goes to the first hit in it, and on from there', async () => {
+  search.mockReturnValueOnce(reply([1, 2, 3, 4]))
+  const found = make('x', () => Promise.resolve({ from: 25, to: 45 }))
+  await rest()
+  expect(search).toHaveBeenCalledTimes(1)
+  expect(shown).toEqual([3])
+  expect(found.number.value).toBe(3)
+  await found.next()
+  expect(shown).toEqual([3, 4])
+})
+
+test('a step is asked for where there are more hits than come at once', async () => {
+  search.mockReturnValueOnce(reply([1, 2], 9))
+  search.mockReturnValueOnce(reply([6, 7], 9, 5))
+  const found = make('x', () => Promise.resolve({ from: 60, to: 80 }))
+  await rest()
+  expect(search.mock.calls[1]?.[1]).toMatchObject({ from: 60, to: 80 })
+  expect(shown).toEqual([6])
+  expect(found.number.value).toBe(6)
+})
+
+test('without a hit in the step the view stays, and the others can be gone through', async () => {
+  search.mockReturnValueOnce(reply([1, 2], 3))
+  search.mockReturnValueOnce(reply([], 3, 2))
+  search.mockReturnValueOnce(reply([1, 2], 3))
+  const found = make('x', () => Promise.resolve({ from: 60, to: 80 }))
+  await rest()
+  expect(shown).toEqual([])
+  expect(found.number.value).toBe(0)
+  await found.next()
+  expect(shown).toEqual([1])
 })

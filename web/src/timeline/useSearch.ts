@@ -3,11 +3,13 @@ import { computed, onScopeDispose, ref, shallowRef, watch, type Ref } from 'vue'
 
 import { api, type SearchHit } from '../api'
 import { useNewest } from '../components/newest'
+import type { View } from './viewport'
 
 const page = 2000
 
-// `go`: to the first hit, when somebody comes with a text from another page.
-export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: string, go: boolean, shown: (hit: SearchHit) => void, failed: (error: Error) => void) {
+// `go`: to the first hit, when somebody comes with a text from another page; where it answers with a time, to the
+// first one in it, or nowhere.
+export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: string, go: (() => Promise<View | null>) | null, shown: (hit: SearchHit) => void, failed: (error: Error) => void) {
   const text = ref(first)
   const hits = shallowRef<SearchHit[]>([])
   const total = ref(0)
@@ -36,6 +38,11 @@ export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: str
       if (!mine.aborted) busy.value = false
     }
   }
+  // The first hit between two times; -1 without one.
+  async function firstIn({ from, to }: View): Promise<number> {
+    if (hits.value.length < total.value && !(await load({ from: Math.floor(from), to: Math.ceil(to) }))) await load({})
+    return hits.value.findIndex((hit) => hit.start >= from && hit.start < to)
+  }
   function show(index: number) {
     at.value = index
     const hit = hits.value[index]
@@ -60,16 +67,20 @@ export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: str
     clearTimeout(timer)
     newest.stop()
     busy.value = false
-    wanted = go && before[0] === undefined
+    const comes = before[0] === undefined ? go : null
+    wanted = comes !== null
     searching = text.value.trim() !== ''
     const mine = (timer = setTimeout(async () => {
       at.value = -1
       hits.value = []
       total.value = 0
-      const found = searching && (await load({}))
+      const place = searching && comes ? await comes() : null
       if (mine !== timer) return // another text by now
+      const found = searching && (await load({}))
+      const index = found && place ? await firstIn(place) : 0
+      if (mine !== timer) return
       searching = false
-      if (found && wanted) show(0)
+      if (found && wanted && index >= 0) show(index)
     }, 250))
   }, { immediate: true })
   onScopeDispose(() => clearTimeout(timer))

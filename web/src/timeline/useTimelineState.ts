@@ -2,6 +2,7 @@
 // address.
 import { computed, onUnmounted, reactive, ref, shallowRef, watch } from 'vue'
 
+import { listText, readList } from '../address'
 import { api, records, type SearchHit, type SliceDetails } from '../api'
 import { useNewest } from '../components/newest'
 import { useLoad } from '../components/useLoad'
@@ -9,25 +10,15 @@ import { mostRows } from '../components/useTable'
 import { t } from '../locale'
 import { useRun } from '../runState'
 import type { SliceHit } from './hit'
-import { makeLanes, nextState, type Lane } from './lanes'
+import { laneLabel, makeLanes, nextState, type Lane } from './lanes'
 import type { Chosen, StepMark } from './scene'
+import { readSegment, segmentText, type ChosenSegment } from './segment'
 import { useRange } from './useRange'
 import { useSearch } from './useSearch'
 import { useView } from './useView'
 import type { View } from './viewport'
 
-// A chosen segment of a computed lane, or several slices too short to tell apart.
-export interface ChosenSegment {
-  name: string
-  lane: string
-  start: number
-  end: number
-  count: number
-  colour: number
-}
-
 const numbers = (text: unknown): number[] => (typeof text === 'string' ? text.split('_').map(Number).filter((one) => Number.isFinite(one)) : [])
-const list = (text: unknown): string[] => (typeof text === 'string' && text ? text.split(',').map(decodeURIComponent) : [])
 
 export function useTimelineState() {
   const { run, info, rank, shownRank, step, choose, route } = useRun()
@@ -50,17 +41,23 @@ export function useTimelineState() {
   }
 
   const filter = ref(typeof query.lanes === 'string' ? query.lanes : '')
-  const hide = reactive(new Set(list(query.hide)))
+  const hide = reactive(new Set(readList(query.hide)))
   const levels = ref<number | null>(typeof query.levels === 'string' ? Number(query.levels) : null)
   const states = reactive(new Map<string, 'open' | 'closed'>([
-    ...list(query.open).map((id) => [id, 'open'] as const), ...list(query.closed).map((id) => [id, 'closed'] as const)]))
-  const pinned = reactive(new Set(list(query.pin)))
+    ...readList(query.open).map((id) => [id, 'open'] as const), ...readList(query.closed).map((id) => [id, 'closed'] as const)]))
+  const pinned = reactive(new Set(readList(query.pin)))
   const marks = ref<number[]>(numbers(query.marks).slice(0, 2))
   const [rangeFrom, rangeTo] = numbers(query.range)
   const chosen = shallowRef<Chosen | null>(null)
   const details = shallowRef<SliceDetails | null>(null)
   const segment = shallowRef<ChosenSegment | null>(null)
+  const segmentLane = computed(() => {
+    const track = computed_.data.value?.lanes.find((one) => one.track === segment.value?.track)
+    return track ? laneLabel(track) : ''
+  })
   const scrollTo = ref<number | null>(null) // a track to be scrolled to
+  const scroll = ref(0) // pixels
+  const firstScroll = Math.max(0, Number(query.y) || 0)
 
   const scopeLevels = computed(() => Math.max(0, ...(computed_.data.value?.lanes ?? []).map((lane) => lane.level ?? 0)))
   const layout = computed(() => makeLanes([...(tracks.data.value?.tracks ?? []), ...(computed_.data.value?.lanes ?? [])], series.data.value ?? [], {
@@ -88,12 +85,12 @@ export function useTimelineState() {
     clearTimeout(timer)
     if (left) return
     timer = window.setTimeout(() => {
-      const ids = (state: string) => [...states].filter(([, one]) => one === state).map(([id]) => encodeURIComponent(id)).join(',')
+      const ids = (state: string) => listText([...states].filter(([, one]) => one === state).map(([id]) => id))
       void choose({
-        from: Math.round(motion.view.value.from), to: Math.round(motion.view.value.to), slice: chosen.value && chosen.value.slice >= 0 ? chosen.value.slice : null,
+        from: Math.round(motion.view.value.from), to: Math.round(motion.view.value.to), slice: chosen.value && chosen.value.slice >= 0 ? chosen.value.slice : null, segment: segment.value && segmentText(segment.value),
         lanes: filter.value, hide: [...hide].join(','), levels: levels.value, open: ids('open'), closed: ids('closed'),
-        pin: [...pinned].map(encodeURIComponent).join(','), marks: marks.value.map(Math.round).join('_'),
-        range: range.value ? `${Math.round(range.value.from)}_${Math.round(range.value.to)}` : null, q: search.text.value,
+        pin: listText(pinned), marks: marks.value.map(Math.round).join('_'),
+        range: range.value ? `${Math.round(range.value.from)}_${Math.round(range.value.to)}` : null, q: search.text.value, y: Math.round(scroll.value) || null,
       }, true)
     }, delay)
   }
@@ -138,7 +135,8 @@ export function useTimelineState() {
     if (hit.slice >= 0) return void select(hit.slice)
     newest.stop()
     details.value = null
-    segment.value = { name, lane: hit.lane.label, start: hit.start, end: hit.end, count: hit.count, colour: hit.colour }
+    segment.value = { name, track: hit.track, depth: hit.depth, start: hit.start, end: hit.end, count: hit.count, colour: hit.colour }
+    remember()
   }
 
   // A range that was drawn takes the place of what was chosen before.
@@ -164,7 +162,7 @@ export function useTimelineState() {
     marks.value = [...(marks.value.length > 1 ? [] : marks.value), time]
     remember()
   }
-  const search = useSearch(run, rank, typeof query.q === 'string' ? query.q : '', query.to === undefined && query.slice === undefined, (hit: SearchHit) => {
+  const search = useSearch(run, rank, typeof query.q === 'string' ? query.q : '', query.to === undefined && query.slice === undefined ? stepView : null, (hit: SearchHit) => {
     show(hit)
     void select(hit.slice).then(() => details.value?.place.slice === hit.slice && show(details.value.place))
   }, failed)
@@ -173,6 +171,20 @@ export function useTimelineState() {
   function showStep(number: number | null) {
     const found = stepMarks.value.find((one) => one.step === number)
     if (found) motion.goTo(found.start - (found.end - found.start) * 0.05, found.end + (found.end - found.start) * 0.05)
+  }
+  // When the chosen step is, once that is known; null without one.
+  function stepView(): Promise<View | null> {
+    return new Promise((resolve) => {
+      const look = () => {
+        if (steps.loading.value || tracks.loading.value) return false
+        const found = stepMarks.value.find((one) => one.step === step.value)
+        resolve(found ? { from: found.start, to: found.end } : null)
+        return true
+      }
+      if (step.value === null) return resolve(null)
+      if (look()) return
+      const stop = watch([steps.loading, tracks.loading], () => look() && stop())
+    })
   }
   watch(step, showStep)
   onUnmounted(() => {
@@ -186,14 +198,19 @@ export function useTimelineState() {
     if (query.to !== undefined && to > from) motion.show(from, to)
     else motion.show(extent.value.from, extent.value.to)
     if (typeof query.slice === 'string') void select(Number(query.slice), query.to === undefined)
+    const kept = readSegment(query.segment)
+    if (kept) {
+      segment.value = kept
+      chosen.value = { slice: -1, track: kept.track, depth: kept.depth, start: kept.start, end: kept.end }
+    }
     if (range.value) void selection.load()
-    if (step.value === null || query.to !== undefined || query.slice !== undefined || query.q) return
+    if (step.value === null || query.to !== undefined || query.slice !== undefined) return
     if (stepMarks.value.length) showStep(step.value)
     else watch(stepMarks, () => showStep(step.value), { once: true })
   }
   return {
     run, info, rank, step, tracks, lanes: computed_, series, length, extent, problem, failed, retry, filter, hide, levels, scopeLevels, states, pinned, marks, range, selection,
-    chosen, details, segment, layout, stepMarks, motion, search, scrollTo, select, show, pick, takeRange, clearRange, toggle, togglePin, mark,
+    chosen, details, segment, segmentLane, layout, stepMarks, motion, search, scrollTo, scroll, firstScroll, select, show, pick, takeRange, clearRange, toggle, togglePin, mark,
     remember, begin,
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { compareOwners, mergePoints, pointAt, points, poolName } from './memoryData'
+import { compareOwners, mergePoints, pointAt, points, poolName, readZoom } from './memoryData'
 
 const at = (...places: number[]) => places.map((place) => ({ at: place, row: {} }))
 
@@ -29,4 +29,13 @@ test('a place has the last event before it', () => {
 test('two moments differ by operator', () => {
   const changes = compareOwners([{ name: 'a', category: 'forward', bytes: 5 }, { name: 'a', category: 'forward', bytes: 5 }], [{ name: 'a', category: 'forward', bytes: 4 }, { name: 'b', category: 'backward', bytes: 7 }])
   expect(changes.map((change) => [change.name, change.before, change.after])).toEqual([['b', 0, 7], ['a', 10, 4]])
+})
+
+test('a part of the address is one of the curve, or none', () => {
+  expect(readZoom('10_20', at(0, 100))).toEqual([10, 20])
+  expect(readZoom('', at(0, 100))).toBeNull()
+  expect(readZoom('20_10', at(0, 100))).toBeNull()
+  expect(readZoom('200_300', at(0, 100))).toBeNull()
+  expect(readZoom('a_b', at(0, 100))).toBeNull()
+  expect(readZoom('10_20', [])).toBeNull()
 })

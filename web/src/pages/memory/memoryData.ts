@@ -41,6 +41,15 @@ export function pointAt(list: Point[], at: number): Point | null {
   return list[Math.max(0, low - 1)] ?? null
 }
 
+// The part of a curve that the address names, `from_to`.
+export function readZoom(text: string, curve: Point[]): [number, number] | null {
+  const [from, to] = text.split('_').map(Number)
+  const first = curve[0]?.at
+  const last = curve[curve.length - 1]?.at
+  if (first === undefined || last === undefined || from === undefined || to === undefined) return null
+  return from < to && to > first && from < last ? [from, to] : null
+}
+
 export interface OwnerChange {
   name: string
   category: string

@@ -1,0 +1,84 @@
+// A run that grows, is replaced or removed while its page is open; and a server with a single run.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import type { Browser } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+
+import en from '../../web/src/locale/en'
+import { tinyTrace } from './support/makeRuns'
+import { work } from './support/paths'
+import { Program } from './support/program'
+import { launch, Session } from './support/session'
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launch()
+})
+afterAll(() => browser.close())
+
+describe('a run of an open page', () => {
+  const folder = `${work}/changing`
+  const file = `${folder}/trace.json`
+  let program: Program
+  let session: Session
+  beforeAll(async () => {
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(file, tinyTrace)
+    program = await Program.start(folder, ['--workspace', `${work}/workspace-changing`])
+    const [run] = await program.settledRuns()
+    session = await Session.open(browser, program.link)
+    await session.go(`/run/${run?.id}/operators?view=all`)
+  })
+  afterAll(async () => {
+    await session.close()
+    await program.stop()
+  })
+  const main = () => session.page.getByRole('main')
+
+  it('is read again when it is replaced', async () => {
+    await main().getByText('aten::add').first().waitFor()
+    writeFileSync(file, tinyTrace.replaceAll('aten::add', 'aten::replaced'))
+    await main().getByText('aten::replaced').first().waitFor({ timeout: 30_000 })
+    expect(await main().getByText('aten::add').count()).toBe(0)
+    session.problems.length = 0 // answers 503 while it is read again
+  })
+
+  it('begins the timeline again', async () => {
+    await session.go(session.page.url().replace(/.*#/, '').replace(/operators.*/, 'timeline'))
+    writeFileSync(file, JSON.stringify({ traceEvents: [0, 1, 2].map((i) => ({ ph: 'X', cat: 'cpu_op', name: 'aten::third', pid: 1, tid: 1, ts: 10 + 20 * i, dur: 5 })) }))
+    await session.page.waitForRequest(/timeline\/tracks/, { timeout: 30_000 })
+    await session.settle()
+    await session.page.getByRole('searchbox', { name: en.timeline.search }).fill('third')
+    await session.page.getByText(/of 3$/).waitFor()
+    session.problems.length = 0
+  })
+
+  it('says that it is gone', async () => {
+    rmSync(file)
+    await session.page.getByRole('alert').getByText(en.runs.gone).waitFor({ timeout: 30_000 })
+    await session.picture('run-gone')
+    session.problems.length = 0
+  })
+})
+
+describe('stepscope open', () => {
+  let program: Program
+  let session: Session
+  beforeAll(async () => {
+    const path = `${work}/single.json`
+    writeFileSync(path, tinyTrace)
+    program = await Program.start(path, ['--no-browser', '--workspace', `${work}/workspace-single`], 'open')
+    session = await Session.open(browser, program.link)
+  })
+  afterAll(async () => {
+    await session.close()
+    await program.stop()
+  })
+  afterEach(() => session.expectNoProblems())
+
+  it('offers no place to add files to', async () => {
+    await session.go('/')
+    await session.page.getByText('single.json').first().waitFor()
+    expect(await session.page.getByRole('button', { name: en.runs.add }).count()).toBe(0)
+  })
+})
