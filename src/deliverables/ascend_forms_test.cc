@@ -182,6 +182,8 @@ TEST_F(AscendForms, KernelsOfMindSpore) {
   EXPECT_EQ(column("kernel_details.csv", "Step ID"), (Columns{"3", "3", ""}));
   const auto errors = testing::ChromeFormat::errors(json_tree(content(out("trace_view.json"))));
   EXPECT_TRUE(errors.empty()) << write_json(json(errors));
+  analyse({3});
+  EXPECT_EQ(column("kernel_details.csv", "Step ID"), (Columns{"3", "3"}));
 }
 
 TEST_F(AscendForms, KernelsOfMindSporeAtLevel0) {

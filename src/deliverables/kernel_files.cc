@@ -159,7 +159,9 @@ std::vector<DetailsRow> kernels_by_start(const OutputContext& context) {
                     const auto [copy, added] = is_copy.try_emplace(work_class, false);
                     if (added) copy->second = context.store().string(work_class) == "memory";
                     if (copy->second || (flags & kFlagImpossible) != 0) return;
-                    if (context.chosen_step(step)) rows.push_back({ts_ns, at});
+                    // MindSpore's by the step of the launch, which is looked up later
+                    if (context.form.is_mindspore || context.chosen_step(step))
+                      rows.push_back({ts_ns, at});
                   });
   std::stable_sort(rows.begin(), rows.end(),
                    [](const DetailsRow& a, const DetailsRow& b) { return a.ts_ns < b.ts_ns; });
@@ -300,7 +302,9 @@ Result<bool> write_kernel_details(OutputContext& context, const Sink& sink) {
     const int64_t row = source.row_of(one.ts_ns, name);
     LaunchOperator launch;
     if (context.form.is_mindspore) launch = launch_operator(store, kernel, one.row, args);
-    if (form.has_steps) csv.integer(launch.step == kNull ? kernel.step.at(slice) : launch.step, "");
+    const int64_t step = launch.step == kNull ? kernel.step.at(slice) : launch.step;
+    if (!context.chosen_step(step)) continue;
+    if (form.has_steps) csv.integer(step, "");
     if (form.has_ids) {
       csv.known(
           value_in(args, args.is_object() && args.contains("model id") ? "model id" : "Model Id"));
