@@ -273,7 +273,8 @@ def open(
         form: importer to use where a rank exists in several forms ("kineto", "ascend_text", ...);
             by default the richest.
         jobs: threads of the import and of queries; by default all CPUs.
-        memory_mb: MiB to stay below; by default half of the machine's.
+        memory_mb: MiB that the ranks read at once are estimated to need together (one is always
+            read); by default half of the machine's.
         force: import again even if the store is fresh.
         progress: called now and then during an import with the bytes read and the bytes to read.
 

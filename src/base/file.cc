@@ -1,17 +1,24 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
 #include <utility>
+
+#include "base/abandoned_outputs.h"
 
 namespace stepscope {
 namespace {
 
 constexpr size_t kOutputBufferBytes = 1 << 20;
+constexpr std::string_view kPartial = ".partial.";  // then the writer's process and a number
 
 FileStamp stamp_of(const struct stat& info) {
   return {static_cast<uint64_t>(info.st_size),
@@ -139,13 +146,33 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
   // has a temporary file of its own, and the last rename wins.
   for (int number = 0; file.descriptor_ < 0; ++number) {
     file.temporary_path_ =
-        path + ".partial." + std::to_string(::getpid()) + "." + std::to_string(number);
+        path + std::string(kPartial) + std::to_string(::getpid()) + "." + std::to_string(number);
     file.descriptor_ =
         ::open(file.temporary_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (file.descriptor_ < 0 && errno != EEXIST) return system_error("cannot write", path, errno);
   }
+  ::flock(file.descriptor_, LOCK_EX | LOCK_NB);  // held while it is open: see below
   file.buffer_.reserve(kOutputBufferBytes);
   return file;
+}
+
+void remove_abandoned_outputs(const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path output(path);
+  const std::string prefix = output.filename().string() + std::string(kPartial);
+  std::error_code error;
+  const fs::path folder = output.has_parent_path() ? output.parent_path() : fs::path(".");
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (!name.starts_with(prefix)) continue;
+    const long writer = std::strtol(name.c_str() + prefix.size(), nullptr, 10);
+    // A writer of this machine that lives may not have locked its file yet.
+    if (writer <= 0 || ::kill(static_cast<pid_t>(writer), 0) == 0 || errno != ESRCH) continue;
+    const int descriptor = ::open(at->path().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) continue;
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) ::unlink(at->path().c_str());
+    ::close(descriptor);
+  }
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept { *this = std::move(other); }

@@ -2,6 +2,7 @@
 #include "base/file.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -9,6 +10,8 @@
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "base/abandoned_outputs.h"
 
 namespace stepscope {
 namespace {
@@ -104,6 +107,28 @@ TEST_F(FileTest, AChangedFileIsNoticed) {
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, ErrorCode::kChanged);
   EXPECT_EQ(status.error().where, path("in"));
+}
+
+TEST_F(FileTest, TemporaryFilesOfTheDeadAreRemoved) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    auto file = OutputFile::create(path("out"));
+    ::_exit(file ? 0 : 1);  // as if killed: nothing is cleaned up
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  const std::string left = path("out.partial.") + std::to_string(child) + ".0";
+  ASSERT_TRUE(std::filesystem::exists(left));
+  auto living = OutputFile::create(path("out"));
+  ASSERT_TRUE(living);
+  std::ofstream(path("out.partial.notes")) << "not ours";
+  std::ofstream(path("other.partial.1.0")) << "of another output";
+  remove_abandoned_outputs(path("out"));
+  EXPECT_FALSE(std::filesystem::exists(left));
+  EXPECT_TRUE(std::filesystem::exists(path("out.partial.notes")));
+  EXPECT_TRUE(std::filesystem::exists(path("other.partial.1.0")));
+  EXPECT_TRUE(living->commit());
 }
 
 TEST_F(FileTest, WhatIsNotARegularFileIsRefusedWithoutWaiting) {

@@ -48,7 +48,10 @@ void add_import_command(Program& program) {
       "read this form where a rank has several" + (forms.empty() ? std::string() : ": " + forms));
   command->add_option("--jobs", options->import.jobs, "ranks to read at once; default: all CPUs")
       ->check(CLI::Range(1, 4096));
-  command->add_option("--memory-mb", options->memory_mb, "memory to stay below, in MiB")
+  command
+      ->add_option("--memory-mb", options->memory_mb,
+                   "memory, in MiB, that the ranks read at once are estimated to need together; "
+                   "one rank is always read; default: half of the machine's")
       ->check(CLI::Range(64, 1 << 24));
   command->add_flag("--force", options->import.force, "import again even if the store is fresh");
   command->callback([&program, options] {

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -318,6 +319,14 @@ TEST_F(BadInput, OneBadRankDoesNotLoseTheOthers) {
   ASSERT_TRUE(store);
   EXPECT_EQ((*store)->rank_count(), 3u);
   EXPECT_EQ((*store)->rows(Table::kSlices), 2u);
+  std::map<std::string, std::string> report;  // of rank 1
+  for (uint64_t row = 0; row < (*store)->rows(Table::kQuality, 1); ++row) {
+    const auto text = [&](std::string_view column) {
+      return std::string((*store)->string((*store)->column(Table::kQuality, column, 1).at(row)));
+    };
+    report[text("code")] = text("example");
+  }
+  EXPECT_NE(report["failed_rank"].find("r1.json"), std::string::npos) << report["failed_rank"];
 }
 
 // Files that are made to be slow: the time must grow with the size, not with its square.

@@ -63,6 +63,7 @@ class Walk {
   std::vector<Candidate> found;
   size_t entries = 0;
   std::vector<std::string> unreadable;  // files and folders
+  std::vector<std::string> limits;      // where the search was given up, in words
 
   // `form`: the only importer to ask; "" for all.
   void file(const std::string& path, std::string_view form = {}) {
@@ -86,13 +87,32 @@ class Walk {
       claimed |= importer->probe_folder(listing.folder, found);
     if (claimed) return;
     for (const std::string& name : listing.folder.files) {
-      if (++entries < kMostEntries) file(path + "/" + name);
+      if (may_go_on()) file(path + "/" + name);
     }
-    if (depth >= kDeepestFolder) return;
+    if (depth >= kDeepestFolder && !listing.folder.folders.empty()) {
+      limits.push_back(path + ": the folders in it were not looked into, they are more than " +
+                       std::to_string(kDeepestFolder) + " levels deep");
+      return;
+    }
     for (const std::string& name : listing.folder.folders) {
-      if (++entries < kMostEntries) folder(path + "/" + name, depth + 1);
+      if (!may_go_on()) break;
+      ++entries;
+      folder(path + "/" + name, depth + 1);
     }
   }
+
+ private:
+  bool may_go_on() {
+    if (entries < kMostEntries) return true;
+    if (!gave_up_) {
+      limits.push_back("only the first " + std::to_string(kMostEntries) +
+                       " files and folders were looked at");
+    }
+    gave_up_ = true;
+    return false;
+  }
+
+  bool gave_up_ = false;
 };
 
 struct NamedFile {
@@ -185,6 +205,7 @@ Error nothing_found(const std::vector<std::string>& paths, const Walk& walk,
     error.why = walk.entries == 0 ? "the folder is empty"
                                   : std::to_string(walk.entries) +
                                         " files and folders, none is a trace or profile";
+    if (!walk.limits.empty()) error.why += "; " + walk.limits.front();
   }
   error.remedy = form.empty() ? "known are:" : "with --form " + std::string(form) + "; known are:";
   for (const Importer* importer : importers()) error.remedy += " " + std::string(importer->name());
@@ -223,7 +244,8 @@ std::vector<RankSource> choose(std::vector<Candidate> forms) {
 }  // namespace
 
 Result<std::vector<RankSource>> discover(const std::vector<std::string>& paths,
-                                         std::string_view form, std::vector<std::string>* notes) {
+                                         std::string_view form, std::vector<std::string>* notes,
+                                         std::vector<std::string>* limits) {
   if (!form.empty() && find_importer(form) == nullptr) {
     Error error{ErrorCode::kNotFound, "unknown form", std::string(form), "", "known are:"};
     for (const Importer* importer : importers())
@@ -253,6 +275,7 @@ Result<std::vector<RankSource>> discover(const std::vector<std::string>& paths,
   for (const std::string& path : walk.unreadable) {
     if (notes != nullptr) notes->push_back(path + " cannot be read and was left out");
   }
+  if (limits != nullptr) *limits = walk.limits;
   number_ranks(found);
 
   // Forms of one unit and rank belong together; the richest is read, and what is part of it.
@@ -274,7 +297,7 @@ Result<std::vector<RankSource>> discover(const std::vector<std::string>& paths,
   return sources;
 }
 
-Result<uint64_t> stamp_paths(const std::vector<std::string>& paths) {
+Result<uint64_t> stamp_paths(const std::vector<std::string>& paths, FileStamps* files) {
   uint64_t stamp = paths.size();
   // Names count from the path that was given, so a run that was moved as a whole keeps its store.
   // Sums, because folder listings have no order.
@@ -289,6 +312,7 @@ Result<uint64_t> stamp_paths(const std::vector<std::string>& paths) {
       const auto file = stamp_file(path);
       if (!file) return file.error();
       add_file(fs::path(path).filename().string(), *file);
+      if (files != nullptr) files->insert_or_assign(path, *file);
       const NamedFile part = look_around(path, "");
       if (part.importer == nullptr || !part.around.read_whole) continue;
       path = part.around.folder;
@@ -304,10 +328,28 @@ Result<uint64_t> stamp_paths(const std::vector<std::string>& paths) {
       }
       const std::string file_path = at->path().string();
       if (!at->is_regular_file(ignored) || is_own_store(at->path().filename().string())) continue;
-      if (const auto file = stamp_file(file_path)) add_file(file_path.substr(path.size()), *file);
+      const auto file = stamp_file(file_path);
+      if (!file) continue;
+      add_file(file_path.substr(path.size()), *file);
+      if (files != nullptr) files->insert_or_assign(file_path, *file);
     }
   }
   return stamp;
+}
+
+Status check_unchanged(const FileStamps& before, const std::vector<SourceFile>& read) {
+  for (const SourceFile& source : read) {
+    const auto known = before.find(source.path);
+    if (known == before.end() || source.role == "ignored") continue;
+    if (source.role == "raw") continue;  // our own recording may go on; all of its chunks are whole
+    const auto now = stamp_file(source.path);
+    if (now && *now == known->second) continue;
+    return Error{ErrorCode::kChanged, "cannot import", source.path,
+                 now ? "the file changed while it was being read"
+                     : "the file was removed while it was being read",
+                 "wait until it is completely written, then import again"};
+  }
+  return {};
 }
 
 }  // namespace stepscope

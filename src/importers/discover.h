@@ -6,8 +6,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "base/file.h"
 #include "base/result.h"
 #include "importers/importer.h"
 
@@ -23,14 +25,21 @@ struct RankSource {
 
 // Ranks in order of number and window. `form` (an importer's name) restricts the choice. Fails when
 // nothing is found, saying what was looked at. `notes` gets a line for each file and folder that
-// may not be read.
+// may not be read, `limits` one for each place where the search was given up (too deep, too many).
 Result<std::vector<RankSource>> discover(const std::vector<std::string>& paths,
                                          std::string_view form,
-                                         std::vector<std::string>* notes = nullptr);
+                                         std::vector<std::string>* notes = nullptr,
+                                         std::vector<std::string>* limits = nullptr);
+
+using FileStamps = std::unordered_map<std::string, FileStamp>;  // by path
 
 // A number that changes when any file under the paths does (size, time, name); stores and temporary
-// files of ours are left out. Costs one stat per file.
-Result<uint64_t> stamp_paths(const std::vector<std::string>& paths);
+// files of ours are left out. Costs one stat per file. `files` gets the stamp of each file.
+Result<uint64_t> stamp_paths(const std::vector<std::string>& paths, FileStamps* files = nullptr);
+
+// kChanged when one of the files that a rank was read from is not as `before` says any more. The
+// file of a recording of ours may grow: the store is rebuilt when it is opened next.
+Status check_unchanged(const FileStamps& before, const std::vector<SourceFile>& read);
 
 inline constexpr std::string_view kStoreSuffix = ".stepscope";
 // Stores, finished or being written, are no input.

@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/abandoned_outputs.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/parallel.h"
@@ -74,7 +75,9 @@ std::string stale_reason(const std::string& path, uint64_t stamp,
   const json info = json_tree((*store)->run_info_json());
   if (!info.is_object()) return "its description cannot be read";
   if (info.value("stamp", std::string()) != std::to_string(stamp)) return "the input changed since";
-  if (info.value("form", std::string()) != options.form) return "another form was asked for";
+  // A store of another form serves those who did not ask for one: they get what was chosen last.
+  if (!options.form.empty() && info.value("form", std::string()) != options.form)
+    return "another form was asked for";
   // Args are read from the inputs, so the store must know where they are now.
   if (info.value("paths", json()) != json(paths)) return "the input was moved";
   return {};
@@ -146,9 +149,14 @@ Status import_with_part(const RankSource& source, const ImportContext& context, 
 
 class RunImport {
  public:
-  RunImport(const std::vector<RankSource>& sources, const ImportOptions& options,
-            StoreWriter& writer, Progress& progress)
-      : sources_(sources), writer_(writer), progress_(progress), gate_(budget(options)) {
+  // `stamps`: the files as they were before the first was read.
+  RunImport(const std::vector<RankSource>& sources, const FileStamps& stamps,
+            const ImportOptions& options, StoreWriter& writer, Progress& progress)
+      : sources_(sources),
+        stamps_(stamps),
+        writer_(writer),
+        progress_(progress),
+        gate_(budget(options)) {
     const unsigned cpus = options.jobs == 0 ? available_cpus() : options.jobs;
     ranks_at_once_ = static_cast<unsigned>(std::min<size_t>(cpus, sources.size()));
     threads_per_rank_ = std::max(1u, cpus / std::max(1u, ranks_at_once_));
@@ -196,6 +204,7 @@ class RunImport {
     rank.info.other_forms_json = other_forms(source);
     const ImportContext context{progress_, threads_per_rank_, memory};
     Status status = import_with_part(source, context, rank);
+    if (status.ok()) status = check_unchanged(stamps_, rank.sources);
     if (!status.ok() && status.error().code != ErrorCode::kCancelled) {
       // The rank stays in the run, empty, with the reason.
       RankBuilder empty;
@@ -229,6 +238,7 @@ class RunImport {
   }
 
   const std::vector<RankSource>& sources_;
+  const FileStamps& stamps_;
   StoreWriter& writer_;
   Progress& progress_;
   MemoryGate gate_;
@@ -277,11 +287,21 @@ Result<ImportedRun> import_run(const std::vector<std::string>& given_paths,
   run.store_path = folder_is_writable(places[0]) || places.size() == 1 ? places[0] : places[1];
   run.imported = true;
 
-  auto sources = discover(paths, options.form, &run.notes);
+  // Once more, one by one: what a rank reads must still be the same when it has been read.
+  FileStamps stamps;
+  stamp = stamp_paths(paths, &stamps);
+  if (!stamp) return std::move(stamp.error());
+  std::vector<std::string> limits;
+  auto sources = discover(paths, options.form, &run.notes, &limits);
   if (!sources) return std::move(sources.error());
+  remove_abandoned_outputs(run.store_path);
   auto writer = StoreWriter::create(run.store_path, static_cast<uint32_t>(sources->size()));
   if (!writer) return std::move(writer.error());
-  RunImport import(*sources, options, **writer, progress);
+  for (const std::string& limit : limits) {
+    run.notes.push_back(limit);
+    (*writer)->quality(0).add(QualityCode::kLimitReached, limit);
+  }
+  RunImport import(*sources, stamps, options, **writer, progress);
   if (auto status = import.run(run.notes); !status) return std::move(status.error());
 
   json info;

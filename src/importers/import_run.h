@@ -15,7 +15,7 @@ namespace stepscope {
 struct ImportOptions {
   std::string
       output;  // store file; "" = beside the input, or in the user's cache when that is read-only
-  std::string form;           // name of an importer; "" = the richest form of each rank
+  std::string form;           // an importer's name; "" = a fresh store's form, else the richest
   unsigned jobs = 0;          // threads; 0 = all CPUs
   uint64_t memory_bytes = 0;  // budget for ranks in flight; 0 = half of the machine's memory
   bool force = false;         // import even when a fresh store exists

@@ -117,7 +117,12 @@ void resolve_launch(SliceRecord& slice, uint32_t launch, const LaidOutRank& laid
   if (launch == kNoSlice) {
     if (slice.correlation == kNoId) return;
     slice.flags |= kFlagOutsideWindow;
-    quality.add(QualityCode::kLaunchOutsideWindow);
+    std::string example;
+    if (quality.wants_example(QualityCode::kLaunchOutsideWindow)) {
+      example = std::string(rank.strings.view(slice.name).substr(0, 60)) + " id " +
+                std::to_string(rank.unpack_id(slice.correlation));
+    }
+    quality.add(QualityCode::kLaunchOutsideWindow, example);
     return;
   }
   const SlicePlace place = laid_out.place(launch);
@@ -231,6 +236,21 @@ SlicePlace SliceFinder::at(TrackId track, int64_t ts_ns) {
   return {track, index};
 }
 
+namespace {
+
+// The id of the first launch arrow that no end was found for; "" when there is none.
+std::string unreached_start(const RankBuilder& rank) {
+  for (TrackId track = 0; track < rank.track_count(); ++track) {
+    for (const SliceRecord& slice : rank.slices(track)) {
+      if ((slice.flags & kFlagFlowStart) && !slice.reached_by_flow)
+        return std::to_string(rank.unpack_id(slice.correlation));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 void join_flows(LaidOutRank& laid_out, const RankLinks& links,
                 const std::function<void(const Flow&)>& take) {
   RankBuilder& rank = *laid_out.rank;
@@ -262,9 +282,16 @@ void join_flows(LaidOutRank& laid_out, const RankLinks& links,
               rank.launch_flow_kind});
       }
     }
-    rank.quality.add(QualityCode::kFlowStartWithoutEnd, {}, starts);
-    rank.quality.add(QualityCode::kFlowEndWithoutStart, {},
-                     static_cast<int64_t>(without_start.size()));
+    const std::string kind(rank.strings.view(rank.launch_flow_kind));
+    if (starts > 0) {
+      rank.quality.add(QualityCode::kFlowStartWithoutEnd, kind + " " + unreached_start(rank),
+                       starts);
+    }
+    if (!without_start.empty()) {
+      rank.quality.add(QualityCode::kFlowEndWithoutStart,
+                       kind + " " + std::to_string(rank.unpack_id(*without_start.begin())),
+                       static_cast<int64_t>(without_start.size()));
+    }
   }
 
   // Arrows given as separate records, joined by kind and id.
@@ -276,15 +303,15 @@ void join_flows(LaidOutRank& laid_out, const RankLinks& links,
       return a.phase == FlowPhase::kStart;
     return a.ts_ns < b.ts_ns;
   });
-  const auto missing_slice = [&](const FlowRecord& record) {
+  const auto note = [&](QualityCode code, const FlowRecord& record) {
     std::string example;
-    if (rank.quality.wants_example(QualityCode::kFlowWithoutSlice)) {
+    if (rank.quality.wants_example(code)) {
       example = std::string(rank.strings.view(record.kind)) + " ";
       example += record.id & kTextFlowId
                      ? std::string(rank.strings.view(static_cast<StringId>(record.id)))
                      : std::to_string(record.id);
     }
-    rank.quality.add(QualityCode::kFlowWithoutSlice, example);
+    rank.quality.add(code, example);
   };
   SliceFinder slices(laid_out);
   for (size_t first = 0; first < records.size();) {
@@ -302,13 +329,13 @@ void join_flows(LaidOutRank& laid_out, const RankLinks& links,
       has_start = from.found() && (rank.slices(from.track)[from.index].flags & kFlagFlowStart);
       if (!has_start) from = {};
     }
-    if (!has_start) rank.quality.add(QualityCode::kFlowEndWithoutStart);
+    if (!has_start) note(QualityCode::kFlowEndWithoutStart, records[first]);
     if (has_start && records[last - 1].phase == FlowPhase::kStart)
-      rank.quality.add(QualityCode::kFlowStartWithoutEnd);
+      note(QualityCode::kFlowStartWithoutEnd, records[first]);
     for (size_t at = first; at < last; ++at) {
       const FlowRecord& record = records[at];
       const SlicePlace place = slices.at(record.track, record.ts_ns);
-      if (!place.found()) missing_slice(record);
+      if (!place.found()) note(QualityCode::kFlowWithoutSlice, record);
       if (record.phase != FlowPhase::kStart && from.found() && place.found()) {
         take({laid_out.row(from.track, from.index), laid_out.row(place.track, place.index),
               record.kind});

@@ -17,7 +17,8 @@ LaidOutRank lay_out(RankBuilder& rank) {
   LaidOutRank out;
   out.rank = &rank;
   for (TrackId track = 0; track < rank.track_count(); ++track) {
-    out.layouts.push_back(lay_out_track(rank.slices(track), rank.track(track).kind, rank.quality));
+    out.layouts.push_back(
+        lay_out_track(rank.slices(track), rank.track(track).kind, rank.strings, rank.quality));
     out.first_row.push_back(static_cast<uint32_t>(out.row_count));
     out.row_count += rank.slices(track).size();
   }

@@ -67,7 +67,7 @@ LaidOutRank lay_out_rank(RankBuilder& rank, unsigned threads) {
     const TrackId track = largest_first[at];
     mark_impossible(rank.slices(track), rank.strings, reports[track]);
     laid_out.layouts[track] =
-        lay_out_track(rank.slices(track), rank.track(track).kind, reports[track]);
+        lay_out_track(rank.slices(track), rank.track(track).kind, rank.strings, reports[track]);
     check_clock(rank.slices(track), rank.strings, reports[track]);
   });
   for (TrackId track = 0; track < count; ++track) {
@@ -76,6 +76,21 @@ LaidOutRank lay_out_rank(RankBuilder& rank, unsigned threads) {
     laid_out.row_count += rank.slices(track).size();
   }
   return laid_out;
+}
+
+// `count` comes from the writer of the slices, which sees them all; the first one is looked up.
+void note_zero_durations(RankBuilder& rank, int64_t count) {
+  std::string example;
+  for (TrackId track = 0; count > 0 && example.empty() && track < rank.track_count(); ++track) {
+    const auto& slices = rank.slices(track);
+    const auto* const found = std::find_if(slices.begin(), slices.end(), [](const auto& slice) {
+      return slice.dur_ns == 0 && (slice.flags & (kFlagImpossible | kFlagInstant)) == 0;
+    });
+    if (found == slices.end()) continue;
+    example = std::string(rank.strings.view(found->name).substr(0, 60)) + " at " +
+              std::to_string(found->ts_ns) + " ns";
+  }
+  rank.quality.add(QualityCode::kZeroDuration, example, count);
 }
 
 // One line of a source table's head: names with line breaks (quoted CSV headers) must not end it.
@@ -355,7 +370,7 @@ Status write_rank(StoreWriter& store, uint32_t position, RankBuilder& rank, unsi
   for (const Status& status : results) {
     if (!status.ok()) return status;
   }
-  rank.quality.add(QualityCode::kZeroDuration, {}, slices.zero_durations());
+  note_zero_durations(rank, slices.zero_durations());
   store.quality(position).merge(rank.quality);
   return tables.write_rank(slices.first_ns(), slices.last_ns());
 }

@@ -58,7 +58,8 @@ constexpr Column kSlicesColumns[] = {
      "id shared by a launching call and the device work it launched"},
     {"external_id", kInt64, kStored, "id shared by an operator and the device work it caused"},
     {"flags", kInt64, kStored, "quality flags, see below"},
-    {"args", kText, kArgs, "all other fields of the input, JSON"},
+    {"args", kText, kArgs,
+     "what the input says beside the columns here, as it writes it: the args of an event, JSON"},
 };
 
 constexpr Column kKernelsColumns[] = {

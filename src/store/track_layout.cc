@@ -146,8 +146,9 @@ struct OpenSlice {
 
 class Nester {
  public:
-  Nester(PodVector<SliceRecord>& slices, bool on_host, QualityReport& quality)
-      : slices_(slices), on_host_(on_host), quality_(quality) {}
+  Nester(PodVector<SliceRecord>& slices, bool on_host, const StringPool& strings,
+         QualityReport& quality)
+      : slices_(slices), on_host_(on_host), strings_(strings), quality_(quality) {}
 
   // `depth` gets the depth of every slice.
   void run(PodVector<uint32_t>& parent, PodVector<uint32_t>& depth, std::vector<uint32_t>& lanes) {
@@ -181,11 +182,11 @@ class Nester {
     }
     if (on_host_ && end - top.end_ns <= kRoundingNs) {
       slice.flags |= kFlagOutlivesParent;
-      quality_.add(QualityCode::kOutlivesParent);
+      note(QualityCode::kOutlivesParent, slice, slices_[top.index]);
       return &top;
     }
     slice.flags |= kFlagOverlap;
-    quality_.add(QualityCode::kStreamOverlap);
+    note(QualityCode::kStreamOverlap, slice, slices_[top.index]);
     const size_t stop = open_.size() > kContainerSearch ? open_.size() - kContainerSearch : 0;
     for (size_t at = open_.size() - 1; at > stop; --at) {
       const OpenSlice& below = open_[at - 1];
@@ -197,11 +198,22 @@ class Nester {
   void note_device_overlap(SliceRecord& slice, const SliceRecord& container) {
     if (slice.kind != SliceKind::kKernel || container.kind != SliceKind::kKernel) return;
     slice.flags |= kFlagOverlap;
-    quality_.add(QualityCode::kStreamOverlap);
+    note(QualityCode::kStreamOverlap, slice, container);
+  }
+
+  void note(QualityCode code, const SliceRecord& slice, const SliceRecord& other) {
+    std::string example;
+    if (quality_.wants_example(code)) {
+      example = std::string(strings_.view(slice.name).substr(0, 60)) + " at " +
+                std::to_string(slice.ts_ns) + " ns, in " +
+                std::string(strings_.view(other.name).substr(0, 60));
+    }
+    quality_.add(code, example);
   }
 
   PodVector<SliceRecord>& slices_;
   const bool on_host_;
+  const StringPool& strings_;
   QualityReport& quality_;
   std::vector<OpenSlice> open_;
   LaneEnds ends_;
@@ -209,12 +221,13 @@ class Nester {
 
 }  // namespace
 
-TrackLayout lay_out_track(PodVector<SliceRecord>& slices, TrackKind kind, QualityReport& quality) {
+TrackLayout lay_out_track(PodVector<SliceRecord>& slices, TrackKind kind, const StringPool& strings,
+                          QualityReport& quality) {
   sort_slices(slices);
   TrackLayout layout;
   const bool on_host =
       kind == TrackKind::kHost || kind == TrackKind::kPython || kind == TrackKind::kOther;
-  Nester(slices, on_host, quality).run(layout.parent, layout.row, layout.lanes);
+  Nester(slices, on_host, strings, quality).run(layout.parent, layout.row, layout.lanes);
   // Depths become rows: lane after lane, in order of time inside each.
   std::vector<uint32_t> next(layout.lanes.size());
   uint32_t first = 0;

@@ -24,8 +24,9 @@ struct TrackLayout {
 // Sorts `slices` by start (longest first, then input order) and lays them out. Slices of one depth
 // never overlap. A slice that starts inside another but ends after it is a child when it is a host
 // slice and outlives its parent by at most a microsecond (rounding); otherwise it is an overlap, on
-// a row of its own. O(n log n), linear when sorted.
-TrackLayout lay_out_track(PodVector<SliceRecord>& slices, TrackKind kind, QualityReport& quality);
+// a row of its own. O(n log n), linear when sorted. `strings` has the names, for examples.
+TrackLayout lay_out_track(PodVector<SliceRecord>& slices, TrackKind kind, const StringPool& strings,
+                          QualityReport& quality);
 
 }  // namespace stepscope
 

@@ -32,15 +32,16 @@ int64_t end_of(const SliceRecord& slice) {
 
 LaidOut lay_out(std::vector<std::pair<int64_t, int64_t>> ranges, TrackKind kind) {
   LaidOut out;
+  StringPool strings;
   uint32_t number = 0;
   for (const auto& [start, length] : ranges) {
     SliceRecord slice;
     slice.ts_ns = start;
     slice.dur_ns = length;
-    slice.name = number++;
+    slice.name = strings.intern("slice " + std::to_string(number++));
     out.slices.push_back(slice);
   }
-  out.layout = lay_out_track(out.slices, kind, out.quality);
+  out.layout = lay_out_track(out.slices, kind, strings, out.quality);
   return out;
 }
 

@@ -78,6 +78,7 @@ class DbReader {
   void read_extra_lanes();
   void read_overlap_lanes();
   void read_steps();
+  void note_cut_step(int64_t step);
   void join_host_arrows();
 
   // samples.cc
@@ -124,6 +125,7 @@ class DbReader {
     int64_t ts_ns;
     int64_t dur_ns;
     StringId name;
+    bool complete;
   };
   std::map<int64_t, StepMark> step_marks_;
 };

@@ -251,6 +251,22 @@ TEST(AscendDbGenerated, AnalysisAloneAndTheChoiceOfForm) {
   EXPECT_EQ(found[0].unit, folder.path() + "/x_ascend_pt");
 }
 
+TEST(AscendDbGenerated, AStepWithoutAnEndIsIncomplete) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("msprof_1.db", "");
+  execute(path, std::string(kStrings) + kEvents + R"sql(
+DROP TABLE IF EXISTS STEP_TIME;
+CREATE TABLE STEP_TIME(id INTEGER,startNs INTEGER,endNs INTEGER);
+INSERT INTO STEP_TIME VALUES (7,1000,2000),(8,2000,NULL);
+)sql");
+  const ImportedStore run(AscendDbImporter(), path);
+  ASSERT_TRUE(run.store) << run.error;
+  EXPECT_EQ(run.column(Table::kSteps, "step"), (Numbers{7, 8}));
+  EXPECT_EQ(run.column(Table::kSteps, "complete"), (Numbers{1, 0}));
+  EXPECT_EQ(run.quality("window_cut"), 1);
+  EXPECT_EQ(run.quality("unfinished_operation"), 1);
+}
+
 TEST(AscendDbGenerated, SnakeCase) {
   EXPECT_EQ(snake_case("CommAnalyzerTime"), "comm_analyzer_time");
   EXPECT_EQ(snake_case("NEW_TABLE"), "new_table");

@@ -95,7 +95,9 @@ void DbReader::read_framework_calls() {
     const TrackId track = host_track("Python", row.integer(2));
     if (const auto step = profiler_step_number(rank_.strings.view(slice.name))) {
       slice.kind = SliceKind::kAnnotation;
-      step_marks_.try_emplace(*step, StepMark{track, slice.ts_ns, slice.dur_ns, slice.name});
+      const bool complete = (slice.flags & kFlagUnfinished) == 0;
+      step_marks_.try_emplace(*step,
+                              StepMark{track, slice.ts_ns, slice.dur_ns, slice.name, complete});
     } else if (word == "op") {
       OpDetail detail;
       detail.sequence = row.integer(5);
@@ -254,6 +256,10 @@ void DbReader::read_overlap_lanes() {
   rows_ += row.rows();
 }
 
+void DbReader::note_cut_step(int64_t step) {
+  rank_.quality.add(QualityCode::kWindowCut, "step " + std::to_string(step) + " has no end");
+}
+
 void DbReader::read_steps() {
   known_tables_.insert("STEP_TIME");
   const StringId marked = rank_.strings.intern("marked");
@@ -267,6 +273,8 @@ void DbReader::read_steps() {
     step.ts_ns = place.ts_ns;
     step.dur_ns = place.dur_ns;
     step.source = from_file;
+    step.complete = (place.flags & kFlagUnfinished) == 0;
+    if (!step.complete) note_cut_step(step.step);
     if (const auto mark = step_marks_.find(step.step);
         mark != step_marks_.end() && mark->second.ts_ns == step.ts_ns) {
       step.source = marked;
@@ -279,7 +287,8 @@ void DbReader::read_steps() {
   if (!rank_.steps.empty()) return;
   for (const auto& [number, mark] : step_marks_) {
     rank_.steps.push_back(
-        {number, mark.ts_ns, mark.dur_ns, marked, mark.track, mark.name, /*complete=*/true});
+        {number, mark.ts_ns, mark.dur_ns, marked, mark.track, mark.name, mark.complete});
+    if (!mark.complete) note_cut_step(number);
   }
 }
 

@@ -118,7 +118,10 @@ bool DbReader::span(const TableScan& row, int start, int end, SliceRecord& slice
   const int64_t end_ns = row.integer(end);
   if (end_ns == kNull) {
     slice.flags |= kFlagUnfinished;
-    rank_.quality.add(QualityCode::kUnfinishedOperation);
+    std::string example;
+    if (rank_.quality.wants_example(QualityCode::kUnfinishedOperation))
+      example = std::string(table) + " row " + std::to_string(row.rows()) + " has no end";
+    rank_.quality.add(QualityCode::kUnfinishedOperation, example);
   } else {
     slice.dur_ns = is_usable_time(end_ns) ? end_ns - slice.ts_ns : -1;  // marked by the store
   }

@@ -9,6 +9,8 @@
 #include "importers/ascend_text/trace_view.h"
 #include "importers/chrome/chrome_reader.h"
 #include "importers/common/ascend_recording.h"
+#include "importers/kineto/trace_properties.h"
+#include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
@@ -36,6 +38,19 @@ Result<AscendRecording> recording_of(const std::string& path) {
   recording.folder = path;
   recording.traces = {path};
   return recording;
+}
+
+// The tools of the NPU write bare lists. An object is a timeline that was exported, whose times
+// count from a base.
+void use_properties(const std::string& text, const std::string& path, RankBuilder& rank) {
+  if (text.empty()) return;
+  const auto properties = parse_json(text, path);
+  if (!properties) {
+    return rank.quality.add(QualityCode::kUnparsableEvent,
+                            "the properties beside the events: " + properties.error().why);
+  }
+  apply_properties(*properties, rank);
+  shift_times(rank, rank.info.clock_base_ns);
 }
 
 }  // namespace
@@ -85,6 +100,7 @@ Status AscendTextImporter::import(const Candidate& candidate, const ImportContex
   if (!recording.ok()) return std::move(recording.error());
   rank.info.source_format = name();
   int timelines = 0;
+  bool truncated = false;
   std::optional<Error> failure;
   for (const std::string& path : recording->traces) {
     ChromeOptions options;
@@ -92,6 +108,8 @@ Status AscendTextImporter::import(const Candidate& candidate, const ImportContex
     const auto trace = read_chrome_trace(path, options, context, rank);
     if (trace.ok()) {
       ++timelines;
+      truncated |= trace->truncated;
+      if (recording->traces.size() == 1) use_properties(trace->properties, path, rank);
       continue;
     }
     if (trace.error().code == ErrorCode::kCancelled) return trace.error();
@@ -116,6 +134,7 @@ Status AscendTextImporter::import(const Candidate& candidate, const ImportContex
   TraceView(kernels, device, rank).finish();
   if (rank.steps.empty()) add_steps_of_timeline(rank);
   if (rank.steps.empty()) add_steps_of_table(*recording, rank);
+  if (truncated) mark_cut_step(rank);
   add_queue_of_table(*recording, rank);
   apply_communication_times(rank);
   if (rank.info.rank_inferred) {

@@ -228,6 +228,51 @@ TEST(AscendGenerations, ProfilerOutputInParts) {
   EXPECT_EQ(run.numbers(Table::kCounters, "value"), std::vector<double>{3072});
 }
 
+TEST(AscendGenerations, EveryProcessOfTheProfilerIsKnown) {
+  const TemporaryFolder folder;
+  std::string text = "[";
+  int pid = 5;
+  for (const char* process : {"DPU", "CCU", "Block Detail", "Fusion Task", "OS Runtime API"}) {
+    const std::string place = R"json("pid":)json" + std::to_string(pid++) + R"json(,"tid":1)json";
+    text += R"json({"ph":"M","name":"process_name",)json" + place + R"json(,"args":{"name":")json" +
+            process + R"json("}},{"ph":"X","name":"work",)json" + place +
+            R"json(,"ts":"10","dur":1},)json";
+  }
+  text.back() = ']';
+  const ImportedStore run(AscendTextImporter(), folder.write("msprof_1.json", text));
+  ASSERT_TRUE(run.store) << run.error;
+  EXPECT_EQ(run.texts(Table::kTracks, "kind"),
+            (Strings{"device", "device", "device", "device", "host"}));
+  EXPECT_EQ(run.quality("unknown_process"), 0);
+  EXPECT_EQ(run.rows(Table::kKernels), 0u);  // work beside the streams
+}
+
+TEST(AscendGenerations, TheLastStepOfACutTimelineIsIncomplete) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("msprof_1.json", R"json([
+{"ph":"M","name":"process_name","pid":1,"tid":0,"args":{"name":"Python"}},
+{"ph":"X","name":"ProfilerStep#4","pid":1,"tid":1,"ts":"10","dur":5},
+{"ph":"X","name":"ProfilerStep#5","pid":1,"tid":1,"ts":"20","dur":5},
+{"ph":"X","name":"cut)json");
+  const ImportedStore run(AscendTextImporter(), path);
+  ASSERT_TRUE(run.store) << run.error;
+  EXPECT_EQ(run.column(Table::kSteps, "complete"), (Numbers{1, 0}));
+  EXPECT_EQ(run.quality("window_cut"), 1);
+}
+
+// As our own export writes it.
+TEST(AscendGenerations, ATimelineWithABaseOfItsTimes) {
+  const TemporaryFolder folder;
+  const ImportedStore run(AscendTextImporter(), folder.write("again.json", R"json({
+"schemaVersion":1,"baseTimeNanoseconds":1700000000000000000,"distributedInfo":{"rank":3},"traceEvents":[
+{"ph":"M","name":"process_name","pid":7,"tid":0,"args":{"name":"Ascend Hardware"}},
+{"ph":"X","name":"MatMul_1","cat":"AI_CORE","pid":7,"tid":2,"ts":1.500,"dur":3,"args":{"Task Type":"AI_CORE"}}]})json"));
+  ASSERT_TRUE(run.store) << run.error;
+  EXPECT_EQ(run.column(Table::kKernels, "ts"), Numbers{1700000000000001500});
+  EXPECT_EQ(run.texts(Table::kKernels, "type"), Strings{"AI_CORE"});
+  EXPECT_EQ(run.column(Table::kRanks, "rank"), Numbers{3});
+}
+
 TEST(AscendGenerations, NamesOfTables) {
   EXPECT_EQ(ascend_table_name("/x/op_summary_slice_0_20240101120000.csv"), "op_summary");
   EXPECT_EQ(ascend_table_name("l2_cache.csv"), "l2_cache");

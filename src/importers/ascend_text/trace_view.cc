@@ -51,6 +51,10 @@ TraceView::Layer TraceView::layer_of(const TrackInfo& track) const {
   if (name == "Ascend Hardware") return Layer::kHardware;
   if (name == "HCCL" || name == "Communication") return Layer::kCommunication;
   if (name == "CANN") return Layer::kRuntime;
+  if (name == "OS Runtime API") return Layer::kHostCalls;
+  for (const std::string_view unit : {"DPU", "CCU", "Block Detail", "Fusion Task"}) {
+    if (name == unit) return Layer::kUnits;
+  }
   if (name == "Overlap Analysis" || name.starts_with("Scope Layer")) return Layer::kAnalysis;
   for (const std::string_view framework : {"Python", "python", "MindSpore", "CPU OP"}) {
     if (name.starts_with(framework)) return Layer::kFramework;
@@ -84,6 +88,7 @@ void TraceView::classify_tracks() {
     switch (layers_[id]) {
       case Layer::kFramework:
       case Layer::kRuntime:
+      case Layer::kHostCalls:
         if (!is_counter) track.kind = TrackKind::kHost;
         break;
       case Layer::kHardware:
@@ -92,6 +97,10 @@ void TraceView::classify_tracks() {
         if (track.stream == kNull) {
           track.stream = parse_integer(rank_.strings.view(track.tid)).value_or(kNull);
         }
+        if (!is_counter) track.kind = TrackKind::kDevice;
+        break;
+      case Layer::kUnits:
+        track.device = device;
         if (!is_counter) track.kind = TrackKind::kDevice;
         break;
       case Layer::kCommunication:

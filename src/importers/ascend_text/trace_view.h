@@ -31,6 +31,8 @@ class TraceView {
     kHardware,       // Ascend Hardware
     kCommunication,  // HCCL, Communication
     kAnalysis,       // Overlap Analysis, Scope Layer
+    kHostCalls,      // OS Runtime API: calls that launch nothing
+    kUnits,          // DPU, CCU, ...: work of the device beside its streams
     kOther,
   };
   Layer layer_of(const TrackInfo& track) const;

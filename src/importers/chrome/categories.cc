@@ -56,6 +56,8 @@ constexpr CategoryRule kRules[] = {
     {"async_task_queue", Kind::kOther, false, Args::kNone},
     {"HostToDevice", Kind::kOther, false, Args::kNone},
     {"MsTx", Kind::kOther, false, Args::kNone},
+    // MindSpore's operators on a CPU
+    {"HostCpuOps", Kind::kOp, false, Args::kOp},
     // Events without a category
     {"", Kind::kOther, false, Args::kAscend},
 };

@@ -1,5 +1,6 @@
 #include "importers/chrome/chrome_reader.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -271,6 +272,16 @@ Result<ChromeTrace> read_chrome_trace(const std::string& path, const ChromeOptio
         path + (trace.is_array ? ", the list is not closed" : ", ends inside the list of events"));
   }
   return trace;
+}
+
+void mark_cut_step(RankBuilder& rank) {
+  const auto last =
+      std::max_element(rank.steps.begin(), rank.steps.end(),
+                       [](const StepRecord& a, const StepRecord& b) { return a.ts_ns < b.ts_ns; });
+  if (last == rank.steps.end() || !last->complete) return;
+  last->complete = false;
+  rank.quality.add(QualityCode::kWindowCut,
+                   "step " + std::to_string(last->step) + ", the input ends early");
 }
 
 void shift_times(RankBuilder& rank, int64_t offset_ns) {

@@ -39,6 +39,10 @@ struct ChromeTrace {
 Result<ChromeTrace> read_chrome_trace(const std::string& path, const ChromeOptions& options,
                                       const ImportContext& context, RankBuilder& rank);
 
+// The last step of a file that ends early is not all there: marks it as incomplete. For importers
+// that know their steps.
+void mark_cut_step(RankBuilder& rank);
+
 // Adds an offset to every time in the builder.
 void shift_times(RankBuilder& rank, int64_t offset_ns);
 

@@ -272,4 +272,86 @@ void EventMapper::read_ascend(ObjectWalker args, SliceRecord& slice) {
   chunk_->kernels.push_back(detail);
 }
 
+void EventMapper::map_memory(const ChromeEvent& event, uint32_t lane, int64_t ts_ns) {
+  MemoryRecord record;
+  record.ts_ns = ts_ns;
+  record.track = lane;
+  int64_t device_type = kNull;
+  std::string_view key;
+  std::string_view value;
+  ObjectWalker args = event.args_walker;
+  while (args.next(key, value) == ObjectWalker::Step::kPair) {
+    switch (kArgKeys.find(key)) {
+      case ArgKey::kAddress:
+        record.address = number_or_null(value);
+        break;
+      case ArgKey::kBytes:
+        record.bytes = number_or_null(value);
+        break;
+      case ArgKey::kTotalAllocated:
+        record.total_allocated = number_or_null(value);
+        break;
+      case ArgKey::kTotalReserved:
+        record.total_reserved = number_or_null(value);
+        break;
+      case ArgKey::kDeviceType:
+        device_type = number_or_null(value);
+        break;
+      case ArgKey::kDeviceId: {
+        const int64_t device = number_or_null(value);
+        record.device = device == kNull ? -1 : static_cast<int32_t>(device);
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  // torch's numbering of device types.
+  record.device_kind =
+      strings.intern(device_type == 0   ? "CPU"
+                     : device_type == 1 ? "CUDA"
+                     : device_type == 6 ? "HIP"
+                                        : "device type " + std::to_string(device_type));
+  chunk_->memory.push_back(record);
+}
+
+void EventMapper::map_counter(const ChromeEvent& event) {
+  int64_t ts_ns = 0;
+  if (!time(event.ts, event, ts_ns) || event.args.empty() || event.args[0] != '{') {
+    chunk_->quality.add(QualityCode::kUnparsableEvent,
+                        where(event) + " is a counter without time or values");
+    return;
+  }
+  std::string_view key;
+  std::string_view value;
+  // Ascend writes the number of the unit beside the value: it names the series.
+  constexpr std::string_view kUnit = "acc_id";
+  std::string unit;
+  if (options_.ascend_args) {
+    ObjectWalker look = event.args_walker;
+    while (look.next(key, value) == ObjectWalker::Step::kPair) {
+      if (key == kUnit) unit = " " + std::string(unquote(value));
+    }
+  }
+  ObjectWalker args = event.args_walker;
+  while (args.next(key, value) == ObjectWalker::Step::kPair) {
+    if (!unit.empty() && key == kUnit) continue;
+    const auto number = parse_double(unquote(value));
+    if (!number) {
+      chunk_->quality.add(QualityCode::kBadNumber,
+                          where(event) + " " + std::string(value.substr(0, 40)));
+      continue;
+    }
+    LocalTrack lane{text(event.pid), text(event.tid), kNoString, false, false};
+    const bool plain = key.empty() || key == "value";
+    std::string name = std::string(event.name) + unit;
+    if (!plain) {
+      name += ' ';
+      name += key;
+    }
+    lane.counter = text(name);
+    chunk_->counters.push_back({ts_ns, *number, find_track(lane)});
+  }
+}
+
 }  // namespace stepscope

@@ -28,6 +28,7 @@ void StagedChunk::clear() {
   edges.clear();
   metadata.clear();
   own_args.clear();
+  edge_args.clear();
   counts.clear();
   wide_ids.clear();
   quality = {};
@@ -114,12 +115,13 @@ bool EventMapper::time(std::string_view value, const ChromeEvent& event, int64_t
   return false;
 }
 
-uint64_t EventMapper::args_place(const ChromeEvent& event) {
-  if (event.args.size() <= 2) return ArgsRef::kNone;
-  if (event.repaired) {
+void EventMapper::keep_repaired_args(const ChromeEvent& event) {
+  if (event.repaired && event.args.size() > 2)
     chunk_->own_args.emplace_back(chunk_->slices.size(), std::string(event.args));
-    return ArgsRef::kNone;
-  }
+}
+
+uint64_t EventMapper::args_place(const ChromeEvent& event) const {
+  if (event.args.size() <= 2 || event.repaired) return ArgsRef::kNone;
   const auto in_text = static_cast<uint64_t>(event.args.data() - text_);
   return ArgsRef::pack(options_.source, text_offset_ + in_text, event.args.size());
 }
@@ -198,26 +200,38 @@ void EventMapper::map(const ChromeEvent& event) {
   }
 }
 
+void EventMapper::count_unknown(const ChromeEvent& event, const Category& cat) {
+  if (cat.rule != nullptr) return;
+  const bool wanted = chunk_->quality.wants_example(QualityCode::kUnknownCategory);
+  chunk_->quality.add(QualityCode::kUnknownCategory,
+                      wanted ? event.cat.substr(0, 40) : std::string_view());
+}
+
 void EventMapper::map_slice(const ChromeEvent& event, const Category& cat) {
-  const CategoryRule* rule = cat.rule;
   SliceRecord slice;
   if (!time(event.ts, event, slice.ts_ns)) {
     chunk_->quality.add(QualityCode::kUnparsableEvent, where(event) + " has no time");
     return;
   }
   if (!event.dur.empty() && !time(event.dur, event, slice.dur_ns)) slice.flags |= kFlagImpossible;
+  describe(event, cat, slice);
+  keep_repaired_args(event);
+  const bool on_device = cat.rule != nullptr && cat.rule->on_device;
+  chunk_->last_slice = chunk_->slices.size();
+  chunk_->slices.push_back({slice, track(event.pid, event.tid, on_device)});
+}
+
+void EventMapper::describe(const ChromeEvent& event, const Category& cat, SliceRecord& slice) {
+  const CategoryRule* rule = cat.rule;
   slice.name = text(event.name);
   slice.cat = cat.id;
   slice.args = args_place(event);
-  const bool on_device = rule != nullptr && rule->on_device;
   slice.kind = rule == nullptr ? SliceKind::kOther : rule->kind;
-  if (rule == nullptr && chunk_->quality.wants_example(QualityCode::kUnknownCategory)) {
-    chunk_->quality.add(QualityCode::kUnknownCategory, std::string(event.cat.substr(0, 40)));
-  } else if (rule == nullptr) {
-    chunk_->quality.add(QualityCode::kUnknownCategory);
-  }
+  count_unknown(event, cat);
+  // Slices of an NPU that were exported have their task type as category.
+  const ArgsUse unknown = options_.ascend_args ? ArgsUse::kAscend : ArgsUse::kLinks;
   if (!event.args.empty() && event.args[0] == '{') {
-    switch (rule == nullptr ? ArgsUse::kLinks : rule->args) {
+    switch (rule == nullptr ? unknown : rule->args) {
       case ArgsUse::kNone:
         break;
       case ArgsUse::kLinks:
@@ -239,8 +253,6 @@ void EventMapper::map_slice(const ChromeEvent& event, const Category& cat) {
   } else if (slice.kind == SliceKind::kKernel) {
     read_device({}, slice, cat);
   }
-  chunk_->last_slice = chunk_->slices.size();
-  chunk_->slices.push_back({slice, track(event.pid, event.tid, on_device)});
 }
 
 void EventMapper::map_instant(const ChromeEvent& event, const Category& cat) {
@@ -261,89 +273,9 @@ void EventMapper::map_instant(const ChromeEvent& event, const Category& cat) {
   slice.cat = cat.id;
   slice.args = args_place(event);
   slice.flags = kFlagInstant;
+  count_unknown(event, cat);
+  keep_repaired_args(event);
   chunk_->slices.push_back({slice, lane});
-}
-
-void EventMapper::map_memory(const ChromeEvent& event, uint32_t lane, int64_t ts_ns) {
-  MemoryRecord record;
-  record.ts_ns = ts_ns;
-  record.track = lane;
-  int64_t device_type = kNull;
-  std::string_view key;
-  std::string_view value;
-  ObjectWalker args = event.args_walker;
-  while (args.next(key, value) == ObjectWalker::Step::kPair) {
-    switch (kArgKeys.find(key)) {
-      case ArgKey::kAddress:
-        record.address = number_or_null(value);
-        break;
-      case ArgKey::kBytes:
-        record.bytes = number_or_null(value);
-        break;
-      case ArgKey::kTotalAllocated:
-        record.total_allocated = number_or_null(value);
-        break;
-      case ArgKey::kTotalReserved:
-        record.total_reserved = number_or_null(value);
-        break;
-      case ArgKey::kDeviceType:
-        device_type = number_or_null(value);
-        break;
-      case ArgKey::kDeviceId: {
-        const int64_t device = number_or_null(value);
-        record.device = device == kNull ? -1 : static_cast<int32_t>(device);
-        break;
-      }
-      default:
-        break;
-    }
-  }
-  // torch's numbering of device types.
-  record.device_kind =
-      strings.intern(device_type == 0   ? "CPU"
-                     : device_type == 1 ? "CUDA"
-                     : device_type == 6 ? "HIP"
-                                        : "device type " + std::to_string(device_type));
-  chunk_->memory.push_back(record);
-}
-
-void EventMapper::map_counter(const ChromeEvent& event) {
-  int64_t ts_ns = 0;
-  if (!time(event.ts, event, ts_ns) || event.args.empty() || event.args[0] != '{') {
-    chunk_->quality.add(QualityCode::kUnparsableEvent,
-                        where(event) + " is a counter without time or values");
-    return;
-  }
-  std::string_view key;
-  std::string_view value;
-  // Ascend writes the number of the unit beside the value: it names the series.
-  constexpr std::string_view kUnit = "acc_id";
-  std::string unit;
-  if (options_.ascend_args) {
-    ObjectWalker look = event.args_walker;
-    while (look.next(key, value) == ObjectWalker::Step::kPair) {
-      if (key == kUnit) unit = " " + std::string(unquote(value));
-    }
-  }
-  ObjectWalker args = event.args_walker;
-  while (args.next(key, value) == ObjectWalker::Step::kPair) {
-    if (!unit.empty() && key == kUnit) continue;
-    const auto number = parse_double(unquote(value));
-    if (!number) {
-      chunk_->quality.add(QualityCode::kBadNumber,
-                          where(event) + " " + std::string(value.substr(0, 40)));
-      continue;
-    }
-    LocalTrack lane{text(event.pid), text(event.tid), kNoString, false, false};
-    const bool plain = key.empty() || key == "value";
-    std::string name = std::string(event.name) + unit;
-    if (!plain) {
-      name += ' ';
-      name += key;
-    }
-    lane.counter = text(name);
-    chunk_->counters.push_back({ts_ns, *number, find_track(lane)});
-  }
 }
 
 void EventMapper::map_flow(const ChromeEvent& event, const Category& cat, FlowPhase phase) {
@@ -390,14 +322,21 @@ void EventMapper::map_edge(const ChromeEvent& event, const Category& cat, char p
     return;
   }
   edge.phase = phase;
-  edge.record.name = text(event.name);
-  edge.record.cat = cat.id;
-  edge.record.kind = cat.rule == nullptr ? SliceKind::kOther : cat.rule->kind;
-  // Kernels need a detail record, which these events do not have.
-  if (edge.record.kind == SliceKind::kKernel) edge.record.kind = SliceKind::kOther;
-  edge.record.args = event.repaired ? ArgsRef::kNone : args_place(event);
+  if (phase == 'B' || phase == 'b') {
+    describe(event, cat, edge.record);
+  } else {
+    edge.record.name = text(event.name);
+    edge.record.cat = cat.id;
+    edge.record.args = args_place(event);
+    if (phase == 'n') count_unknown(event, cat);
+  }
+  if (event.args.size() > 2) {
+    edge.args_text = static_cast<uint32_t>(chunk_->edge_args.size());
+    chunk_->edge_args.emplace_back(event.args);
+  }
   if (phase == 'B' || phase == 'E') {
-    edge.track = track(event.pid, event.tid, false);
+    // An end need not say its category: which lane it means is known by its begin.
+    edge.track = track(event.pid, event.tid, cat.rule != nullptr && cat.rule->on_device);
   } else {
     edge.id = text(event.id);
     edge.track = find_track({text(event.pid), cat.id, kNoString, false, true});

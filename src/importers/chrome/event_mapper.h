@@ -91,6 +91,9 @@ class EventMapper {
   void map_flow(const ChromeEvent& event, const Category& category, FlowPhase phase);
   void map_edge(const ChromeEvent& event, const Category& category, char phase);
   void map_metadata(const ChromeEvent& event);
+  // Name, category, kind, links and details of a range or of its begin.
+  void describe(const ChromeEvent& event, const Category& category, SliceRecord& slice);
+  void count_unknown(const ChromeEvent& event, const Category& category);
 
   void read_links(ObjectWalker args, SliceRecord& slice);
   void read_op(ObjectWalker args, SliceRecord& slice);
@@ -107,7 +110,9 @@ class EventMapper {
   StringId text_value(std::string_view raw);  // without quotes
   PackedId pack(int64_t id);
   bool time(std::string_view text, const ChromeEvent& event, int64_t& ns);
-  uint64_t args_place(const ChromeEvent& event);
+  // Where the args are; kNone when there are none, or not in the file as they are.
+  uint64_t args_place(const ChromeEvent& event) const;
+  void keep_repaired_args(const ChromeEvent& event);
   void count(const Category& category, char phase);
   std::string where(const ChromeEvent& event) const;
 

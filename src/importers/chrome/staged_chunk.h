@@ -22,10 +22,11 @@ struct StagedSlice {
 
 // Begin/end and async events wait until all are there.
 struct StagedEdge {
-  SliceRecord record;  // ts, name, cat, args
+  SliceRecord record;  // of a begin: all but its length; of others ts, name, cat, args
   uint32_t track = 0;
-  StringId id = kNoString;  // async only
-  char phase = 0;           // B E, b n e
+  StringId id = kNoString;         // async only
+  uint32_t args_text = kNoDetail;  // of edge_args
+  char phase = 0;                  // B E, b n e
 };
 
 struct StagedMetadata {
@@ -63,6 +64,7 @@ struct StagedChunk {
   PodVector<StagedEdge> edges;
   PodVector<StagedMetadata> metadata;
   std::vector<std::pair<size_t, std::string>> own_args;  // slice number, repaired args
+  std::vector<std::string> edge_args;  // those of a begin and its end become one object
   std::vector<EventCount> counts;
   std::vector<int64_t> wide_ids;  // ids that do not fit 31 bits; packed ids name them by position
   QualityReport quality;

@@ -149,6 +149,13 @@ void TraceAssembler::unmark_flows(size_t number, StagedChunk& chunk, StringId ki
   }
 }
 
+void TraceAssembler::take_links(const StagedChunk& chunk, SliceRecord& slice) {
+  slice.correlation = repack(slice.correlation, chunk);
+  slice.external_id = repack(slice.external_id, chunk);
+  if (slice.detail == kNoDetail) return;
+  slice.detail = slice.kind == SliceKind::kOp ? op_map_[slice.detail] : kernel_map_[slice.detail];
+}
+
 void TraceAssembler::take_over(size_t number, StagedChunk& chunk) {
   const Worker& worker = workers_[number];
   const auto text = [&](StringId id) { return worker.text(id); };
@@ -173,13 +180,11 @@ void TraceAssembler::take_over(size_t number, StagedChunk& chunk) {
     SliceRecord& slice = staged.record;
     slice.name = text(slice.name);
     slice.cat = text(slice.cat);
-    slice.correlation = repack(slice.correlation, chunk);
-    slice.external_id = repack(slice.external_id, chunk);
-    if (slice.detail != kNoDetail) {
-      slice.detail =
-          slice.kind == SliceKind::kOp ? op_map_[slice.detail] : kernel_map_[slice.detail];
+    take_links(chunk, slice);
+    if (slice.flags & kFlagUnfinished) {
+      rank_.quality.add(QualityCode::kUnfinishedOperation,
+                        rank_.strings.view(slice.name).substr(0, 60));
     }
-    if (slice.flags & kFlagUnfinished) rank_.quality.add(QualityCode::kUnfinishedOperation);
     const TrackId track = track_of(worker.lanes[staged.track]);
     if (at == chunk.last_slice) {
       last_lane_ = worker.lanes[staged.track];
@@ -199,9 +204,10 @@ void TraceAssembler::take_over(size_t number, StagedChunk& chunk) {
   for (StagedEdge edge : chunk.edges) {
     edge.record.name = text(edge.record.name);
     edge.record.cat = text(edge.record.cat);
+    take_links(chunk, edge.record);
     edge.id = text(edge.id);
     edge.track = worker.lanes[edge.track];
-    edges_.push_back(edge);
+    keep_edge(edge, chunk.edge_args);
   }
   for (const StagedMetadata& metadata : chunk.metadata) {
     const std::string_view name = rank_.strings.view(text(metadata.name));
@@ -230,7 +236,8 @@ void TraceAssembler::finish() {
   for (FlowRecord flow : flows_) {
     const TrackId track = bound_track(flow.track);
     if (track == kNoDetail) {
-      rank_.quality.add(QualityCode::kFlowWithoutSlice);
+      rank_.quality.add(QualityCode::kFlowWithoutSlice,
+                        std::string(rank_.strings.view(flow.kind)) + " on a lane without slices");
       continue;
     }
     flow.track = track;
@@ -239,91 +246,6 @@ void TraceAssembler::finish() {
   flows_.release();
   name_tracks();
   keep_counts();
-}
-
-// B and E of one thread nest like brackets, in order of time.
-void TraceAssembler::finish_begin_end() {
-  std::map<uint32_t, std::vector<StagedEdge>> by_lane;
-  int64_t last_ns = INT64_MIN;
-  for (const StagedEdge& edge : edges_) {
-    if (edge.phase != 'B' && edge.phase != 'E') continue;
-    by_lane[edge.track].push_back(edge);
-    last_ns = std::max(last_ns, edge.record.ts_ns);
-  }
-  for (TrackId track = 0; track < rank_.track_count() && !by_lane.empty(); ++track) {
-    for (const SliceRecord& slice : rank_.slices(track)) {
-      last_ns = std::max(last_ns, slice.ts_ns + std::max<int64_t>(slice.dur_ns, 0));
-    }
-  }
-  for (auto& [lane, edges] : by_lane) {
-    std::stable_sort(edges.begin(), edges.end(), [](const StagedEdge& a, const StagedEdge& b) {
-      return a.record.ts_ns < b.record.ts_ns;
-    });
-    const TrackId track = track_of(lane);
-    std::vector<SliceRecord> open;
-    for (const StagedEdge& edge : edges) {
-      if (edge.phase == 'B') {
-        open.push_back(edge.record);
-        continue;
-      }
-      if (open.empty()) {
-        rank_.quality.add(QualityCode::kEndWithoutBegin,
-                          rank_.strings.view(edge.record.name).substr(0, 60));
-        continue;
-      }
-      SliceRecord slice = open.back();
-      open.pop_back();
-      slice.dur_ns = edge.record.ts_ns - slice.ts_ns;
-      if (slice.args == ArgsRef::kNone) slice.args = edge.record.args;
-      rank_.add_slice(track, slice);
-    }
-    for (SliceRecord& slice : open) {
-      slice.dur_ns = last_ns - slice.ts_ns;
-      slice.flags |= kFlagUnfinished | kFlagImpossible;  // its length is a guess: not in totals
-      rank_.quality.add(QualityCode::kBeginWithoutEnd,
-                        rank_.strings.view(slice.name).substr(0, 60));
-      rank_.add_slice(track, slice);
-    }
-  }
-}
-
-// b and e are paired by category and id; equal ids nest.
-void TraceAssembler::finish_async() {
-  std::vector<StagedEdge> edges;
-  for (const StagedEdge& edge : edges_) {
-    if (edge.phase == 'b' || edge.phase == 'n' || edge.phase == 'e') edges.push_back(edge);
-  }
-  edges_.clear();
-  std::stable_sort(edges.begin(), edges.end(), [](const StagedEdge& a, const StagedEdge& b) {
-    return a.record.ts_ns < b.record.ts_ns;
-  });
-  std::map<std::tuple<uint32_t, StringId, StringId>, std::vector<SliceRecord>> open;
-  for (const StagedEdge& edge : edges) {
-    auto& stack = open[{edge.track, edge.record.cat, edge.id}];
-    if (edge.phase == 'b') {
-      stack.push_back(edge.record);
-    } else if (edge.phase == 'n') {
-      SliceRecord instant = edge.record;
-      instant.flags |= kFlagInstant;
-      rank_.add_slice(track_of(edge.track), instant);
-    } else if (stack.empty()) {
-      rank_.quality.add(QualityCode::kEndWithoutBegin,
-                        rank_.strings.view(edge.record.name).substr(0, 60));
-    } else {
-      SliceRecord slice = stack.back();
-      stack.pop_back();
-      slice.dur_ns = edge.record.ts_ns - slice.ts_ns;
-      rank_.add_slice(track_of(edge.track), slice);
-    }
-  }
-  for (auto& [key, stack] : open) {
-    for (SliceRecord& slice : stack) {
-      slice.flags |= kFlagUnfinished | kFlagImpossible;
-      rank_.quality.add(QualityCode::kBeginWithoutEnd,
-                        rank_.strings.view(slice.name).substr(0, 60));
-      rank_.add_slice(track_of(std::get<0>(key)), slice);
-    }
-  }
 }
 
 void TraceAssembler::name_tracks() {

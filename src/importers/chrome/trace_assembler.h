@@ -60,8 +60,16 @@ class TraceAssembler {
   // A piece whose arrows have another word than those before it: they become records.
   void unmark_flows(size_t number, StagedChunk& chunk, StringId kind);
 
+  // trace_pairs.cc
+  void keep_edge(StagedEdge edge, std::vector<std::string>& texts);
   void finish_begin_end();
   void finish_async();
+  void add_pair(const StagedEdge& begin, const StagedEdge& end);
+  void add_unfinished(const StagedEdge& begin, int64_t dur_ns);
+  uint64_t args_of(const StagedEdge& edge);
+  uint64_t joined_args(const StagedEdge& begin, const StagedEdge& end);
+  void count_end_without_begin(const StagedEdge& edge);
+  void take_links(const StagedChunk& chunk, SliceRecord& slice);
   void name_tracks();
   void keep_counts();
 
@@ -72,7 +80,9 @@ class TraceAssembler {
   std::vector<uint32_t> kernel_map_;  // of the chunk being taken over
   std::vector<uint32_t> op_map_;
   std::vector<uint32_t> communication_map_;
-  std::vector<StagedEdge> edges_;   // with rank-wide names and lanes
+  std::vector<StagedEdge> edges_;  // with rank-wide names and lanes
+  std::vector<std::string> edge_args_;
+  size_t edge_args_bytes_ = 0;
   uint32_t last_lane_ = kNoDetail;  // of the last range that was taken over
   size_t last_slice_ = 0;           // its place among the slices of its track
   PodVector<FlowRecord> flows_;     // track is a lane until finish()

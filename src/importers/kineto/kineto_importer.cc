@@ -141,6 +141,7 @@ Status KinetoImporter::import(const Candidate& candidate, const ImportContext& c
   mark_other_tracks(rank);
   shift_times(rank, rank.info.clock_base_ns);
   find_steps(rank);
+  if (trace->truncated) mark_cut_step(rank);
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/decimal.h"
+#include "importers/common/ascend_recording.h"
 #include "importers/common/checked_math.h"
 #include "importers/common/csv_reader.h"
 #include "importers/common/op_timestamps.h"
@@ -55,6 +56,7 @@ class DeviceReader {
     records_ += read_minddata(files_.minddata, offset_ns, rank_);
     if (files_.minddata.pipeline.empty()) read_queues_of_tables();
     for (const KnownFile& file : files_.files) keep(file);
+    read_advice(folder);
     for (const KnownFile& file : all_.shared) {
       if (!kept_tables_.contains(file.table)) keep(file);  // the numbered variant wins
     }
@@ -62,6 +64,21 @@ class DeviceReader {
   }
 
  private:
+  // msadvisor/device_N/recommendation/*.json
+  void read_advice(const std::string& folder) {
+    const std::string place =
+        folder + "/msadvisor/device_" + std::to_string(tracks_.device()) + "/recommendation";
+    std::vector<std::string> names = list_folder(place).files;
+    std::erase_if(names, [](const std::string& name) { return !name.ends_with(".json"); });
+    for (const std::string& name : names) {
+      const KnownFile file{kDocument, place + "/" + name, "msadvisor"};
+      if (name == names.back())
+        keep(file);
+      else
+        ignore(file, "there is a later one");
+    }
+  }
+
   void read_framework() {
     const FrameworkPaths paths = {
         paths_of(files_, kFrameworkHashes), paths_of(files_, kFrameworkTasks),

@@ -1,5 +1,6 @@
 // Every kind of file of a MindInsight profiler folder, both generations of columns, and broken
 // ones, in small files made here.
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -209,6 +210,26 @@ TEST_F(Mindinsight, FilesOfAFolderAreNoTracesOfTheirOwn) {
   const auto alone = discover({folder_.path() + "/ascend_timeline_display_0.json"}, "");
   ASSERT_TRUE(alone.ok());
   EXPECT_EQ(alone->front().chosen.importer->name(), "kineto");
+}
+
+TEST_F(Mindinsight, FoldersInsideAreReadOrNamed) {
+  folder_.write("aicore_intermediate_0_type.csv", "op_type,execution_time\nAdd,1\n");
+  folder_.write("output_format_data_hwts_0.txt", "title\n");
+  folder_.write("msadvisor/device_0/recommendation/a.json", R"({"model": {"old": 1}})");
+  folder_.write("msadvisor/device_0/recommendation/b.json", R"({"model": {"AICPUModel": 2}})");
+  folder_.write("msadvisor/device_1/recommendation/c.json", "{}");
+  folder_.write("host_info/host_info_0.csv", "tid,event\n1,a\n");
+  folder_.write("hccl_info/none", "");
+  const auto rank = import();
+  ASSERT_TRUE(rank);
+  EXPECT_TRUE(rank->has_source_table("msadvisor"));
+  EXPECT_EQ(rank->rows_of_role("msadvisor"), 1);
+  // The dump of tasks, the earlier advice, a file among the transfers, the folder of the host.
+  EXPECT_EQ(rank->quality("ignored_file"), 4);
+  const auto examples = rank->texts(Table::kQuality, "example");
+  EXPECT_TRUE(std::any_of(examples.begin(), examples.end(), [](const std::string& text) {
+    return text.find("output_format_data_hwts_0.txt") != std::string::npos;
+  }));
 }
 
 TEST_F(Mindinsight, BrokenFilesLeaveTheOthers) {

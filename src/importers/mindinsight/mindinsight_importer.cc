@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "importers/common/ascend_recording.h"
 #include "importers/common/profiler_names.h"
 #include "importers/common/text_file.h"
 #include "importers/mindinsight/device_reader.h"
@@ -36,6 +37,13 @@ std::string device_kind(const DeviceFiles& files) {
   return "CPU";
 }
 
+// Whether the folders inside are the profiler's as well; else discovery looks into them.
+bool owns(const std::vector<std::string>& folders) {
+  return std::ranges::none_of(folders, [](const std::string& name) {
+    return name.starts_with("PROF_") || name.ends_with("_ascend_ms") || name == "FRAMEWORK";
+  });
+}
+
 }  // namespace
 
 bool MindinsightImporter::probe_folder(const Folder& folder, std::vector<Candidate>& found) const {
@@ -54,10 +62,7 @@ bool MindinsightImporter::probe_folder(const Folder& folder, std::vector<Candida
     candidate.bytes = bytes_of(device_files);
     found.push_back(candidate);
   }
-  if (files.devices.empty()) return false;
-  return std::ranges::none_of(folder.folders, [](const std::string& name) {
-    return name.starts_with("PROF_") || name.ends_with("_ascend_ms") || name == "FRAMEWORK";
-  });
+  return !files.devices.empty() && owns(folder.folders);
 }
 
 bool MindinsightImporter::probe_file(const std::string& path, std::string_view,
@@ -88,6 +93,14 @@ Status MindinsightImporter::import(const Candidate& candidate, const ImportConte
   for (const std::string& path : folder.unknown) {
     rank.quality.add(QualityCode::kIgnoredFile, path);
     add_source(rank, path, "ignored", 0);
+  }
+  const std::vector<std::string> inside = list_folder(candidate.path).folders;
+  const std::vector<std::string> transfers = find_hccl_folders(candidate.path);
+  for (const std::string& name : inside) {
+    const std::string path = candidate.path + "/" + name;
+    const bool is_read =
+        name == "msadvisor" || std::ranges::find(transfers, path) != transfers.end();
+    if (owns(inside) && !is_read) rank.quality.add(QualityCode::kIgnoredFile, path);
   }
   if (rank.info.rank_inferred) {
     rank.quality.add(QualityCode::kRankInferred,
