@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any, Callable
@@ -41,6 +42,32 @@ def find_torch_npu(path: Any, target: Any = None) -> ModuleSpec | None:
         record_npu()
 
     return find_module("torch_npu", path, target, import_it)
+
+
+# They import PyTorch to start the processes that train, or to compile for them.
+_HELPERS = ("torchrun", "torch/distributed/run", "torch/distributed/launch", "torch/_inductor")
+
+
+def find_torch(path: Any, target: Any = None) -> ModuleSpec | None:
+    """PyTorch, for an import under way. In a program that knows nothing of it, what the environment
+    asks for begins when that is done, a watch or a profiler; with MindSpore its import does it."""
+
+    def import_it(run: Callable[[], None]) -> None:
+        run()
+        if _is_helper():
+            return
+        from stepscope.profiler.environment import EnvProfiler
+
+        EnvProfiler.start()
+
+    return find_module("torch", path, target, import_it)
+
+
+def _is_helper() -> bool:
+    words: list[str] = getattr(sys, "orig_argv", [])  # since Python 3.10
+    module = next((name for flag, name in zip(words, words[1:]) if flag == "-m"), "")
+    program = module.replace(".", "/") or "".join(sys.argv[:1])
+    return any(helper in program for helper in _HELPERS)
 
 
 def record_npu() -> None:

@@ -204,6 +204,37 @@ def test_an_unchanged_program_inside_of_stepscope_record(
         assert marked >= 8, "those outside of the window too"
 
 
+def test_all_names_are_ours_and_the_parallel_context_is_kept(
+    train: Started, recorded: Opened
+) -> None:
+    truth = train("names.py", injected=True)
+    assert all(module.startswith("stepscope.") for module in truth["modules"]), truth
+    assert "parallel_strategy has no effect" not in truth["said"]
+    run = recorded()
+    assert rows(run, "select distinct step from ops") == [(2,)]
+    parallel = json.loads(rows(run, "select parallel from ranks")[0][0])
+    assert parallel["parallel_mode"] == "data_parallel"
+    assert parallel["gradients_mean"] is True
+    assert parallel["pipeline_stages"] == 1
+
+
+@pytest.mark.parametrize(("callback", "steps"), [("step", [3, 4, 5]), ("epoch", range(9, 17))])
+def test_the_callbacks_of_mindspores_documentation(
+    record_program: Callable[..., str],
+    recorded: Opened,
+    tmp_path: pathlib.Path,
+    callback: str,
+    steps: list[int],
+) -> None:
+    variables = {"GLOG_v": "3", "OMP_NUM_THREADS": "1"}
+    record_program(PROGRAMS / "their_callbacks.py", callback, tmp_path, **variables)
+    truth = json.loads((tmp_path / "truth.json").read_text())
+    assert truth["profiler_is_from"].startswith("stepscope.")
+    run = recorded()
+    counts = rows(run, "select step, count(*) from ops group by step order by step")
+    assert counts == [(step, 43) for step in steps]
+
+
 def test_a_slow_step_of_model_train_is_captured(train: Started) -> None:
     """A watch, and a loader that stops for three seconds."""
     truth = train("watched.py", "40")

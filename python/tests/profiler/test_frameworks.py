@@ -8,8 +8,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import fake_record
 import pytest
-from stepscope.profiler import frameworks
+import stepscope
+from stepscope import _record
+from stepscope.profiler import Profiler, frameworks
 from stepscope.profiler.frameworks import Frameworks
 from stepscope.profiler.parameters import Parameters
 
@@ -26,6 +29,8 @@ class Source:
     def start(self, parameters, folder):
         starts.append(folder)
         return {}
+    def about(self, parameters):
+        return {"parallel": {"pipeline_stages": 2}} if parameters.parallel_strategy else {}
     def program_marks_steps(self): pass
     def stop(self): pass
 """
@@ -65,3 +70,16 @@ def test_does_not_join_it_in_a_forked_child(framework: None, tmp_path: Path) -> 
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert _starts() == [tmp_path]
     recorded.stop()
+
+
+@pytest.mark.skipif(_record.Recording is fake_record.Recording, reason="needs the native recorder")
+@pytest.mark.parametrize("asked", [True, False])
+def test_what_it_says_about_itself_is_in_the_run(
+    framework: None, tmp_path: Path, asked: bool
+) -> None:
+    profiler = Profiler(output_path=str(tmp_path / "o"), parallel_strategy=asked)
+    _starts()
+    profiler.stop()
+    with stepscope.open(tmp_path / "o") as run:
+        (parallel,) = run.query("select parallel from ranks")["parallel"].tolist()
+    assert parallel == ('{"pipeline_stages":2}' if asked else None)

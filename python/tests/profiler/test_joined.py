@@ -115,9 +115,54 @@ os.wait()
     the_run(tmp_path)
 
 
+def test_the_command_line_chooses_bounds_and_interval(
+    record_program: RecordProgram, tmp_path: Path
+) -> None:
+    program = """
+import stepscope, time
+with stepscope.profile(gpu_tier="full", system_interval_ms=1):
+    time.sleep(0.5)
+"""
+    options = ("--system-interval-ms", "20", "--max-disk-gb", "0.5", "--max-host-mb", "64")
+    said = record_program("-c", program, options=options)
+    for name in ("gpu_tier", "system_interval_ms"):
+        assert f"{name} has no effect: the recording of `stepscope record` has its own" in said
+    assert "had no effect" not in said
+    with stepscope.open(tmp_path / "runs") as run:
+        about = json.loads(run.query("select versions from ranks")["versions"][0])
+        assert about["recording"]["max_disk_mb"] == 512
+        assert about["recording"]["max_host_mb"] == 64
+        sql = "select count(*) from counters c join tracks t using (rank, track) where "
+        sql += "t.thread = 'machine cpu system %'"
+        ((samples,),) = rows(run, sql)
+    assert samples > 3, "one at a second each"
+    info = json.loads((the_run(tmp_path) / "profiler_info_0.json").read_text())
+    assert "gpu" not in info["stepscope"]["sources"], "the outer recording's are its own"
+
+
+def test_a_run_without_a_profiler_has_its_info_too(
+    record_program: RecordProgram, tmp_path: Path
+) -> None:
+    program = "import stepscope._record, os; stepscope._record.mark('here')"
+    record_program("-c", program, RANK="3")
+    info = json.loads((the_run(tmp_path) / "profiler_info_3.json").read_text())
+    assert info["ms_profiler_info"] == {"rank_id": "3"}
+    assert info["stepscope"]["complete"] is True
+    assert info["stepscope"]["recorded"]["events"] == 1
+
+
+def test_options_that_nobody_reads_are_named(record_program: RecordProgram) -> None:
+    said = record_program("-c", "pass", STEPSCOPE_OPTIONS='{"start": true}')
+    assert "nothing was recorded" in said
+    assert "STEPSCOPE_OPTIONS had no effect: it is read when a Python program imports" in said
+    said = record_program("-c", "pass", MS_PROFILER_OPTIONS='{"start": false}')
+    assert "had no effect" not in said
+
+
 def test_options_of_the_environment_join_too(record_program: RecordProgram, tmp_path: Path) -> None:
     said = record_program("-c", "import stepscope", STEPSCOPE_OPTIONS='{"start": true}')
     assert "joins" not in said, "said to the log only"
+    assert "had no effect" not in said
     with stepscope.open(tmp_path / "runs") as run:
         about = json.loads(run.query("select versions from ranks")["versions"][0])
         assert len(about["windows"]) == 1

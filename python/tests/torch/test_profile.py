@@ -8,6 +8,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 import weakref
 from typing import Any, Callable
 
@@ -15,6 +16,7 @@ import pytest
 import stepscope
 import torch
 from stepscope.torch import ProfilerActivity, profile, schedule, tensorboard_trace_handler
+from stepscope.torch._events import Events
 
 PROGRAM = """
 import torch
@@ -99,6 +101,139 @@ def test_averages(trainer: Any) -> None:
     assert shapes == ["[[3,4],[8,4],[8]]", "[[3,8],[2,8],[2]]"]
     total = sum(item.self_cpu_time_total for item in averages.values())
     assert profiler.key_averages().self_cpu_time_total == pytest.approx(total)
+
+
+def test_all_that_torchs_profiler_can_do_can_be_called() -> None:
+    theirs = {name for name in dir(torch.profiler.profile) if not name.startswith("_")}
+    assert theirs <= {*dir(profile), *vars(profile())}
+    rows = {name for name in dir(torch.autograd.profiler_util.EventList) if name[0] != "_"}
+    assert rows - set(dir(Events)) == {"supported_export_stacks_metrics"}
+
+
+def test_events(trainer: Any) -> None:
+    with profile(record_shapes=True, profile_memory=True) as profiler:
+        for _ in range(2):
+            trainer.step()
+    events = profiler.events()
+    averages = {item.key: item for item in profiler.key_averages()}
+    for key, average in averages.items():
+        mine = [event for event in events if event.key == key]
+        assert len(mine) == average.count
+        total = sum(event.self_cpu_time_total for event in mine)
+        assert total == pytest.approx(average.self_cpu_time_total)
+    starts = [event.time_range.start for event in events]
+    assert starts == sorted(starts)
+    assert starts[0] >= 0
+    linear = next(event for event in events if event.name == "aten::linear")
+    assert linear.input_shapes == [[3, 4], [8, 4], [8]]
+    assert linear.cpu_parent is not None and linear.cpu_parent.name == "forward"
+    assert linear.cpu_parent.is_user_annotation
+    assert "aten::addmm" in {child.name for child in linear.cpu_children}
+    inside = sum(child.cpu_time_total for child in linear.cpu_children)
+    assert linear.self_cpu_time_total == pytest.approx(linear.cpu_time_total - inside)
+    assert linear.time_range.elapsed_us() == pytest.approx(linear.cpu_time_total)
+    assert linear.cuda_time_total == 0
+    assert linear.cpu_time_total_str.endswith("us") or linear.cpu_time_total_str.endswith("ms")
+    assert linear.thread > 0
+    assert linear.device_type == torch.autograd.DeviceType.CPU
+    # The lists can do what torch's can.
+    assert len(events.table(row_limit=3).splitlines()) == 3 + 5
+    assert [row.key for row in events.key_averages()] == list(averages)
+    total = events.total_average()
+    assert (total.key, total.count) == ("Total", len(events))
+    also = profiler.key_averages().total_average()
+    assert also.count == total.count
+    assert also.self_cpu_time_total == pytest.approx(total.self_cpu_time_total)
+    assert also.self_cpu_memory_usage == total.self_cpu_memory_usage
+
+
+def test_stacks_are_written_for_flame_graphs(tmp_path: pathlib.Path) -> None:
+    def outer_function() -> None:
+        until = time.monotonic() + 0.3
+        while time.monotonic() < until:
+            sum(range(1000))
+
+    with profile(with_stack=True) as profiler:
+        outer_function()
+    profiler.export_stacks("stacks.txt")
+    lines = (tmp_path / "stacks.txt").read_text().splitlines()
+    stacks = [line.rsplit(" ", 1) for line in lines]
+    assert all(len(stack) == 2 and " " not in stack[0] for stack in stacks)
+    assert len({stack for stack, _ in stacks}) == len(stacks), "one line for each"
+    mine = [int(us) for stack, us in stacks if "outer_function" in stack]
+    assert sum(mine) > 100_000
+    assert any(stack.split(";")[-1] != stack for stack, _ in stacks), "with what is around it"
+
+
+def test_what_has_no_effect_is_said_once(
+    trainer: Any, caplog: pytest.LogCaptureFixture, tmp_path: pathlib.Path
+) -> None:
+    with profile(activities=[ProfilerActivity.CPU]) as profiler:
+        profiler.preset_metadata_json("answer", "[42]")
+        for _ in range(2):
+            profiler.toggle_collection_dynamic(False, [ProfilerActivity.CPU])
+            profiler.export_memory_timeline("memory.html")
+            profiler.set_custom_trace_id_callback(lambda: "id")
+            trainer.step()
+    for name in ("toggle_collection_dynamic", "export_memory_timeline", "trace_id_callback"):
+        assert caplog.text.count(f"{name} has no effect: ") == 1
+    profiler.export_stacks("stacks.txt", "self_cuda_time_total")
+    assert "stacks have self_cpu_time_total, not 'self_cuda_time_total'" in caplog.text
+    assert not (tmp_path / "stacks.txt").exists()
+    profiler.export_stacks("stacks.txt")
+    assert "no stack was recorded" in caplog.text
+    assert (tmp_path / "stacks.txt").read_text() == ""
+    with stepscope.open(profiler.run_path or "") as run:
+        about = json.loads(run.query("select versions from ranks")["versions"][0])
+    assert about["metadata"]["answer"] == [42]
+    early = profile()
+    assert early.events() == []
+    assert "no window is complete yet" in caplog.text
+
+
+def test_our_own_options_are_taken(caplog: pytest.LogCaptureFixture) -> None:
+    profiler = profile(gpu_tier="kernels", system_interval_ms=20, max_disk_gb=0.5)
+    with profiler:
+        pass
+    info = next(pathlib.Path(profiler.run_path or "").glob("profiler_info_*.json"))
+    kept = json.loads(info.read_text())["stepscope"]
+    assert kept["sources"]["system"] == {"interval_ms": 20}
+    assert kept["budget"]["max_disk_gb"] == 0.5
+    profile(gpu_tier="all")
+    assert "gpu_tier must be 'pulse' or 'kernels' or 'full', not 'all'" in caplog.text
+
+
+UNCHANGED = """
+import torch
+model = torch.nn.Linear(4, 4)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(3):
+    model(torch.ones(2, 4)).sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("variable", ["STEPSCOPE_OPTIONS", "MS_PROFILER_OPTIONS"])
+def test_an_unchanged_program_gets_what_the_environment_asks_for(
+    record_program: Callable[..., str], tmp_path: pathlib.Path, variable: str
+) -> None:
+    options = {"start": True, "activities": ["CPU"], "record_shapes": True}
+    said = record_program("-c", UNCHANGED, **{variable: json.dumps(options)})
+    assert "had no effect" not in said
+    with stepscope.open(tmp_path / "runs") as run:
+        shapes = run.query("select input_shapes from ops where name = 'aten::linear'")
+        assert list(shapes["input_shapes"]) == ["[[2,4],[4,4],[4]]"] * 3
+        assert run.query("select count(*) as n from steps")["n"][0] >= 2
+
+
+def test_a_launcher_is_not_recorded(
+    record_program: Callable[..., str], tmp_path: pathlib.Path
+) -> None:
+    (tmp_path / "train.py").write_text(UNCHANGED)
+    command = ("-m", "torch.distributed.run", "--nproc-per-node", "1", "train.py")
+    record_program(*command, STEPSCOPE_OPTIONS='{"start": true, "activities": ["CPU"]}')
+    (run,) = (tmp_path / "runs").glob("*_ascend_ms")
+    assert (run / "profiler_info_0.json").exists()
 
 
 def test_export(trainer: Any, tmp_path: pathlib.Path) -> None:

@@ -1,7 +1,7 @@
 """Run by Python before a program that ``stepscope record`` starts. Never raises.
 
 It only waits for an import of MindSpore, of torch_npu with ``--npu``, or of PyTorch with
-``--watch``: a program without one pays nothing.
+``--watch`` or options in the environment: a program without one pays nothing.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _OPTIONS = ("MS_PROFILER_OPTIONS", "STEPSCOPE_OPTIONS")
 _FINDERS = {"mindspore": ("stepscope.mindspore.replace", "find_mindspore")}
 if os.environ.get("STEPSCOPE_NPU"):
     _FINDERS["torch_npu"] = ("stepscope.profiler.outer", "find_torch_npu")
-if os.environ.get("STEPSCOPE_WATCH"):
-    _FINDERS["torch"] = ("stepscope.triggers.outer", "find_torch")
+if os.environ.get("STEPSCOPE_WATCH") or any(os.environ.get(name) for name in _OPTIONS):
+    _FINDERS["torch"] = ("stepscope.profiler.outer", "find_torch")
 
 
 class _Finder:
