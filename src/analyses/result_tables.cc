@@ -135,6 +135,8 @@ constexpr NamedTable kTables[] = {
     named<kPipelineStepFields,
           [](RunAnalyses& run) -> const auto& { return run.pipeline().steps; }>(
         "pipeline_steps", "Waiting for data and empty queues, by step."),
+    named<kQualityFields, [](RunAnalyses& run) -> const auto& { return run.quality(); }>(
+        "quality", "What was lost, cut or doubtful, and what recording cost."),
     named<kRankComparisonFields,
           [](RunAnalyses& run) -> const auto& { return run.rank_comparison(); }>(
         "rank_comparison", "Ranks beside each other."),

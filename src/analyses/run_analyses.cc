@@ -86,6 +86,18 @@ void RunAnalyses::compute_side_by_side() {
   parallel_for(std::size(parts), options_.threads, [&](size_t part) { parts[part](); });
 }
 
+const std::vector<QualityRow>& RunAnalyses::quality() {
+  return results_->quality.get([&] {
+    steps();
+    auto rows = rows_of_ranks<QualityRow>(ranks_.size(), options_.threads, [&](size_t rank) {
+      return quality_rows(*store_, ranks_[rank], steps(rank),
+                          recording_cost(*store_, ranks_[rank]));
+    });
+    if (rows.empty()) results_->add_reason("quality", "nothing lost, nothing doubtful");
+    return rows;
+  });
+}
+
 const Facts& RunAnalyses::facts() {
   return results_->facts.get([&] {
     compute_side_by_side();

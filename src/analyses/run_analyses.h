@@ -23,6 +23,7 @@
 #include "analyses/cpu/cpu.h"
 #include "analyses/cpu/run_cpu.h"
 #include "analyses/critical_path/critical_path.h"
+#include "analyses/critical_path/what_if.h"
 #include "analyses/device_time/device_intervals.h"
 #include "analyses/device_time/device_time.h"
 #include "analyses/flops/flops.h"
@@ -35,6 +36,7 @@
 #include "analyses/overlap/overlap_lanes.h"
 #include "analyses/pipeline/pipeline.h"
 #include "analyses/pipeline/run_pipeline.h"
+#include "analyses/quality/quality.h"
 #include "analyses/rank_comparison/rank_comparison.h"
 #include "analyses/step_budget/step_budget.h"
 #include "analyses/step_times/step_categories.h"
@@ -87,9 +89,13 @@ class RunAnalyses {
   const std::vector<OverlapRow>& overlap();
   const std::vector<IdleRow>& idle();
 
-  // Of the step of middle length of each rank. For other steps and for what-if see CriticalPath.
+  // Of the step of middle length of each rank, and of other steps; how long a step would be if
+  // something in it changed.
   const std::vector<CriticalPathRow>& critical_path();
   const std::vector<PathSegment>& critical_path_segments();
+  Result<std::vector<CriticalPathRow>> critical_path_of(const StepChoice& choice);
+  Result<std::vector<PathSegment>> critical_path_segments_of(const StepChoice& choice);
+  Result<std::vector<WhatIfRow>> what_if(const WhatIf& change, const StepChoice& choice);
 
   // Processor use, over all samples or over those of a range of steps.
   const std::vector<CpuRow>& cpu();
@@ -124,6 +130,9 @@ class RunAnalyses {
   // Data preparation: verdicts, stages, batches and steps.
   const PipelineResult& pipeline();
 
+  // The data-quality report of the importers, and what the analyses add to it.
+  const std::vector<QualityRow>& quality();
+
   // What the advice is made from, and the advice: most to gain first.
   const Facts& facts();
   const std::vector<FindingRow>& findings();
@@ -147,9 +156,14 @@ class RunAnalyses {
   void compute_side_by_side();
   const RankStepTrace& step_trace_results();
   const CriticalPaths& critical_paths();
+  struct ChosenStep;
+  Result<std::vector<ChosenStep>> chosen_steps(const StepChoice& choice);
+  template <class Row, class Make>
+  Result<std::vector<Row>> rows_of_paths(const StepChoice& choice, Make&& make);
   // Operators and FLOPs come from one walk over the operators.
   void walk_operators();
   const RunCpuSeries& cpu_series();
+  double unexplained_share(int64_t rank, int64_t window);
   const std::vector<MemoryScan>& memory_scans();
 
   std::shared_ptr<const StoreReader> store_;

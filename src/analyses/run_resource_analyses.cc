@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "analyses/memory/memory_marks.h"
+#include "analyses/pipeline/verdict.h"
 #include "analyses/run_results.h"
 
 namespace stepscope {
@@ -72,8 +73,24 @@ const PipelineResult& RunAnalyses::pipeline() {
     PipelineResult found =
         run_pipeline(*store_, ranks_, cpu(), device_intervals(), steps_by_rank(), options_.threads);
     results_->add_reasons(pipeline_reasons(found));
+    for (PipelineRow& row : found.verdicts) {
+      if (row.input_bound == "not") mark_potential(unexplained_share(row.rank, row.window), row);
+    }
     return found;
   });
+}
+
+// Of the steps that means are made of: the rank's devices stood still, and nothing was recorded.
+double RunAnalyses::unexplained_share(int64_t rank, int64_t window) {
+  int64_t other_ns = 0;
+  int64_t step_ns = 0;
+  for (const StepBudgetRow& row : step_budget()) {
+    if (row.rank != rank || row.window != window || !row.averaged || row.device == kHostDevice)
+      continue;
+    other_ns += row.other_ns;
+    step_ns += row.step_ns;
+  }
+  return step_ns > 0 ? static_cast<double>(other_ns) / static_cast<double>(step_ns) : 0;
 }
 
 void RunAnalyses::walk_operators() {

@@ -1,5 +1,4 @@
-// What RunAnalyses keeps, and what its parts share: run_analyses.cc, run_step_analyses.cc and
-// run_resource_analyses.cc only.
+// What RunAnalyses keeps, and what its parts share: the run_*_analyses.cc only.
 #ifndef STEPSCOPE_ANALYSES_RUN_RESULTS_H_
 #define STEPSCOPE_ANALYSES_RUN_RESULTS_H_
 
@@ -72,6 +71,7 @@ struct RunAnalyses::Results {
   Once<Communication> communication;
   Once<std::vector<RankComparisonRow>> rank_comparison;
   Once<std::vector<TimelineLane>> timeline;
+  Once<std::vector<QualityRow>> quality;
   Once<Facts> facts;
   Once<std::vector<FindingRow>> findings;
 

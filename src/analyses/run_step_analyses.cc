@@ -108,39 +108,6 @@ const std::vector<IdleRow>& RunAnalyses::idle() {
   });
 }
 
-const RunAnalyses::CriticalPaths& RunAnalyses::critical_paths() {
-  return results_->critical_paths.get([&] {
-    steps();
-    std::vector<CriticalPaths> ranks(ranks_.size());
-    parallel_for(ranks_.size(), options_.threads, [&](size_t rank) {
-      const StepRow* step = middle_step(steps(rank));
-      if (step == nullptr) {
-        for (const char* table : {"critical_path", "critical_path_segments"})
-          results_->add_reason(table, of_rank(ranks_[rank], "no steps are known; see steps"));
-        return;
-      }
-      const CriticalPath path(*store_, ranks_[rank], *step);
-      ranks[rank].rows.push_back(path.summary());
-      ranks[rank].segments = path.segments();
-      if (ranks[rank].segments.empty())
-        results_->add_reason("critical_path_segments",
-                             of_rank(ranks_[rank], "its step of middle length takes no time"));
-    });
-    CriticalPaths all;
-    for (const CriticalPaths& rank : ranks) {
-      all.rows.insert(all.rows.end(), rank.rows.begin(), rank.rows.end());
-      all.segments.insert(all.segments.end(), rank.segments.begin(), rank.segments.end());
-    }
-    return all;
-  });
-}
-
-const std::vector<CriticalPathRow>& RunAnalyses::critical_path() { return critical_paths().rows; }
-
-const std::vector<PathSegment>& RunAnalyses::critical_path_segments() {
-  return critical_paths().segments;
-}
-
 const std::vector<StepTimeRow>& RunAnalyses::step_times() {
   return results_->step_times.get([&] {
     const auto& lanes = overlap_lanes();

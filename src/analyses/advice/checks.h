@@ -3,6 +3,7 @@
 #define STEPSCOPE_ANALYSES_ADVICE_CHECKS_H_
 
 #include <optional>
+#include <vector>
 
 #include "analyses/advice/rules.h"
 
@@ -10,6 +11,7 @@ namespace stepscope {
 
 // input_checks.cc
 std::optional<Finding> check_slow_input(const Facts& facts, const Rule& rule);
+std::optional<Finding> check_potential_input(const Facts& facts, const Rule& rule);
 std::optional<Finding> check_input_stage(const Facts& facts, const Rule& rule);
 std::optional<Finding> check_machine_cpu_busy(const Facts& facts, const Rule& rule);
 // rank_checks.cc
@@ -65,6 +67,10 @@ const RankFacts* worst_rank(const Facts& facts, int64_t RankFacts::* field);
 int64_t median_over_ranks(const Facts& facts, int64_t RankFacts::* field);
 // The first rank whose field is above the limit; null when none is. NaN is not.
 const RankFacts* first_rank_above(const Facts& facts, double RankFacts::* field, double limit);
+// Where a rank shows a finding: the instance, else the longest of its steps.
+Place place_of(const RankFacts& rank, const std::optional<Place>& instance = {});
+// The places of a finding that no rank has alone; none when the instance is not known.
+std::vector<Place> places_of(const std::optional<Place>& instance);
 // Communication of a step that no computation hides, without waiting for late ranks and
 // receiving from other stages: on the rank that has least of it, which shows it best. kNull without
 // steps.

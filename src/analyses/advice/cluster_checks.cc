@@ -1,5 +1,6 @@
 // Ranks and stages of a job beside each other: the rules of MindInsight's cluster helper.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -22,7 +23,9 @@ struct Computing {
   int64_t rank = 0;
   double rate = 0;  // mean of the windows
   double windows = 0;
-  std::set<int64_t> steps;  // with kernels
+  double compute_ns = 0;             // a step, likewise
+  std::set<int64_t> steps;           // with kernels
+  const RankFacts* first = nullptr;  // window
 };
 
 // How much of the steps of either is in both.
@@ -44,7 +47,9 @@ std::vector<Computing> comparable_ranks(const Facts& facts) {
     Computing& one = ranks[rank.rank];
     one.rank = rank.rank;
     one.rate += rank.computing_rate;
+    one.compute_ns += static_cast<double>(rank.compute_ns);
     ++one.windows;
+    if (one.first == nullptr) one.first = &rank;
     one.steps.insert(rank.kernel_steps.begin(), rank.kernel_steps.end());
   }
   std::map<int64_t, size_t> ranks_of_step;
@@ -59,6 +64,7 @@ std::vector<Computing> comparable_ranks(const Facts& facts) {
   for (auto& [number, rank] : ranks) {
     if (common_share(rank.steps, usual) < kSameSteps) continue;
     rank.rate /= rank.windows;
+    rank.compute_ns /= rank.windows;
     result.push_back(std::move(rank));
   }
   return result;
@@ -71,7 +77,7 @@ struct StageSum {
   int64_t collective_ns = 0;
   double flops = 0;
   double ranks = 0;
-  int64_t first_rank = 0;
+  const RankFacts* first_rank = nullptr;
 };
 
 // Empty unless the job is a pipeline.
@@ -80,7 +86,7 @@ std::map<int64_t, StageSum> stages_of(const Facts& facts) {
   for (const RankFacts& rank : facts.ranks) {
     if (rank.stage == kNull || rank.steps == 0) continue;
     StageSum& stage = stages[rank.stage];
-    if (stage.ranks == 0) stage.first_rank = rank.rank;
+    if (stage.first_rank == nullptr) stage.first_rank = &rank;
     stage.compute_ns += rank.compute_ns;
     stage.communication_ns += rank.exposed_communication_ns;
     stage.receive_ns += rank.receive_ns;
@@ -111,6 +117,7 @@ std::optional<Finding> check_slow_device(const Facts& facts, const Rule& rule) {
   if (!(worst->rate < (1 - rule.limit) * mean)) return std::nullopt;
   const double share = 1 - worst->rate / mean;
   Finding finding;
+  finding.gain_ns = std::llround(worst->compute_ns * share);  // at the average rate
   finding.confidence = Confidence::kHint;  // the mix of operators may differ, too
   finding.title = "Rank " + std::to_string(worst->rank) + "'s device computes " +
                   words_for_share(share) + " slower than the average";
@@ -119,7 +126,7 @@ std::optional<Finding> check_slow_device(const Facts& facts, const Rule& rule) {
                    words_for_number(mean / 1e12) + ".";
   finding.evidence = {{"rank", Unit::kNone, static_cast<double>(worst->rank)},
                       {"below_mean", Unit::kShare, share}};
-  finding.places = {{worst->rank}};
+  finding.places = {place_of(*worst->first)};
   return finding;
 }
 
@@ -151,7 +158,7 @@ std::optional<Finding> check_uneven_interval(const Facts& facts, const Rule& rul
   finding.evidence = {{"rank", Unit::kNone, static_cast<double>(worst->rank)},
                       {"interval", Unit::kNanoseconds, static_cast<double>(worst->interval_ns)},
                       {"mean", Unit::kNanoseconds, mean}};
-  finding.places = {{worst->rank}};
+  finding.places = {place_of(*worst, worst->longest_interval)};
   return finding;
 }
 
@@ -178,7 +185,7 @@ std::optional<Finding> check_pipeline_receive(const Facts& facts, const Rule& ru
   finding.evidence = {{"receive", Unit::kNanoseconds, static_cast<double>(finding.gain_ns)},
                       {"share", Unit::kShare, share}};
   const RankFacts* rank = worst_rank(facts, &RankFacts::receive_ns);
-  if (rank != nullptr) finding.places = {{rank->rank}};
+  if (rank != nullptr) finding.places = {place_of(*rank, rank->longest_receive)};
   return finding;
 }
 
@@ -201,7 +208,8 @@ std::optional<Finding> check_stage_communication(const Facts& facts, const Rule&
       "counted.";
   finding.evidence = {{"stage", Unit::kNone, static_cast<double>(worst->first)},
                       {"share", Unit::kShare, share(worst->second)}};
-  finding.places = {{worst->second.first_rank}};
+  const RankFacts& rank = *worst->second.first_rank;
+  finding.places = {place_of(rank, rank.longest_collective)};
   return finding;
 }
 
@@ -218,13 +226,16 @@ std::optional<Finding> check_stage_balance(const Facts& facts, const Rule& rule)
   const double above = per_rank(most->second) / mean - 1;
   if (!(above > rule.limit)) return std::nullopt;
   Finding finding;
+  // What its ranks compute longer than with the average share of the arithmetic.
+  finding.gain_ns = std::llround(static_cast<double>(most->second.compute_ns) / most->second.ranks *
+                                 above / (1 + above));
   finding.confidence = Confidence::kDerived;
   finding.title = "Stage " + std::to_string(most->first) + " has " + words_for_share(above) +
                   " more arithmetic than the average stage";
   finding.detail = "The others wait for it in every micro batch.";
   finding.evidence = {{"stage", Unit::kNone, static_cast<double>(most->first)},
                       {"above_mean", Unit::kShare, above}};
-  finding.places = {{most->second.first_rank}};
+  finding.places = {place_of(*most->second.first_rank)};
   return finding;
 }
 

@@ -12,7 +12,6 @@
 namespace stepscope {
 namespace {
 
-constexpr int64_t kAlignedBytes = 512;
 // After this time the network card sends a lost packet again.
 constexpr int64_t kRetransmissionNs = 4'000'000'000;
 
@@ -171,11 +170,9 @@ void take_transfers(const Communication& communication, Facts& facts) {
     std::set<uint32_t> over_rdma;
     for (const CommunicationTransferRow& row : communication.ranks[position].transfers) {
       if (row.transport == "RDMA") over_rdma.insert(row.operation);
-      if (row.transport != "SDMA" || row.src_rank == row.dst_rank || row.link == "ON_CHIP")
-        continue;
+      if (!is_sdma_transfer(row)) continue;
       all_ns += row.time_ns;
-      if (row.packet_bytes > kAlignedBytes && row.packet_bytes % kAlignedBytes != 0)
-        unaligned_ns += row.time_ns;
+      if (is_unaligned(row)) unaligned_ns += row.time_ns;
     }
     for (const uint32_t operation : over_rdma) {
       const size_t at = communication.first_operator[position] + operation;
@@ -239,6 +236,16 @@ void take_contention(RunAnalyses& run, Facts& facts) {
 }
 
 }  // namespace
+
+bool is_sdma_transfer(const CommunicationTransferRow& row) {
+  return row.transport == "SDMA" && row.src_rank != row.dst_rank && row.link != "ON_CHIP";
+}
+
+bool is_unaligned(const CommunicationTransferRow& row) {
+  constexpr int64_t kAlignedBytes = 512;
+  return is_sdma_transfer(row) && row.packet_bytes > kAlignedBytes &&
+         row.packet_bytes % kAlignedBytes != 0;
+}
 
 void collect_communication(RunAnalyses& run, Facts& facts) {
   const Communication& communication = run.communication();

@@ -232,17 +232,38 @@ void take_memory(RunAnalyses& run, const RankId& rank, RankFacts& facts) {
 
 void take_names(const StoreReader& store, size_t rank, int64_t steps, RankFacts& facts) {
   int64_t sync_batch_norms = 0;  // of the name that has most: forward and backward are two
-  for_each_row<2>(store, Table::kTotalsByName, rank, {"name", "count"}, [&](const auto& row) {
-    const std::string_view name = store.string(row[0]);
-    if (name == "DataParallel.forward") facts.data_parallel_module = true;
-    if (name.find("aclopCompileAndExecute") != std::string_view::npos)
-      facts.compiled_on_the_fly += row[1];
-    if (name.find("SyncBatchNorm") != std::string_view::npos)
-      sync_batch_norms = std::max(sync_batch_norms, row[1]);
-    if (name.starts_with("gloo:")) facts.uses_gloo = true;
-  });
-  if (steps > 0)
-    facts.sync_batch_norms = static_cast<double>(sync_batch_norms) / static_cast<double>(steps);
+  int64_t data_parallel_calls = 0;
+  int64_t gloo_calls = 0;
+  for_each_row<3>(store, Table::kTotalsByName, rank, {"name", "count", "total"},
+                  [&](const auto& row) {
+                    const std::string_view name = store.string(row[0]);
+                    if (name == "DataParallel.forward") {
+                      facts.data_parallel_module = true;
+                      data_parallel_calls += row[1];
+                      facts.data_parallel_ns += row[2];
+                    }
+                    if (name.find("aclopCompileAndExecute") != std::string_view::npos)
+                      facts.compiled_on_the_fly += row[1];
+                    if (name.find("SyncBatchNorm") != std::string_view::npos)
+                      sync_batch_norms = std::max(sync_batch_norms, row[1]);
+                    if (name.starts_with("gloo:")) {
+                      facts.uses_gloo = true;
+                      gloo_calls += row[1];
+                      facts.gloo_ns += row[2];
+                    }
+                  });
+  if (steps <= 0) {
+    facts.data_parallel_ns = facts.gloo_ns = 0;
+    return;
+  }
+  const auto a_step = [&](int64_t count) {
+    return static_cast<double>(count) / static_cast<double>(steps);
+  };
+  facts.sync_batch_norms = a_step(sync_batch_norms);
+  facts.data_parallel_calls = a_step(data_parallel_calls);
+  facts.gloo_calls = a_step(gloo_calls);
+  facts.data_parallel_ns /= steps;
+  facts.gloo_ns /= steps;
 }
 
 // What a rank needs of a step by itself: without communication, in which it waits for the others.
@@ -281,6 +302,7 @@ void take_pipeline(RunAnalyses& run, Facts& facts) {
       facts.empty_queue_share =
           static_cast<double>(row.host_empty) / static_cast<double>(row.host_batches);
     if (!std::isnan(row.wait_share)) {
+      facts.is_input_measured = true;
       for (RankFacts& rank : facts.ranks) {
         if (rank.rank != row.rank || rank.step_ns == kNull) continue;
         rank.input_wait_ns =
@@ -356,6 +378,7 @@ Facts collect_facts(RunAnalyses& run) {
   compare(facts);
   collect_communication(run, facts);
   take_pipeline(run, facts);
+  collect_places(run, facts);
   return facts;
 }
 

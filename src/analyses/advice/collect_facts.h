@@ -2,8 +2,11 @@
 #ifndef STEPSCOPE_ANALYSES_ADVICE_COLLECT_FACTS_H_
 #define STEPSCOPE_ANALYSES_ADVICE_COLLECT_FACTS_H_
 
+#include <optional>
+
 #include "analyses/advice/facts.h"
 #include "analyses/common/rank_rows.h"
+#include "analyses/communication/communication_rows.h"
 #include "store/store_reader.h"
 
 namespace stepscope {
@@ -17,8 +20,15 @@ Facts collect_facts(RunAnalyses& run);
 // cost the run.
 void collect_settings(const StoreReader& store, const RankId& rank, RankFacts& rank_facts,
                       Facts& facts);
+// How much longer steps were while they were recorded, where the recorder knows both.
+std::optional<double> recording_cost(const StoreReader& store, const RankId& rank);
 // Needs the facts of the ranks.
 void collect_communication(RunAnalyses& run, Facts& facts);
+// Between two ranks by SDMA; and of a size that is no multiple of its blocks.
+bool is_sdma_transfer(const CommunicationTransferRow& row);
+bool is_unaligned(const CommunicationTransferRow& row);
+// Where to look; needs all other facts.
+void collect_places(RunAnalyses& run, Facts& facts);
 
 }  // namespace stepscope
 

@@ -209,6 +209,60 @@ TEST(CollectFacts, TimeOfALinkIsThatOfAllStepsOfAllWindows) {
   EXPECT_EQ(facts.slow_links[0].transfers, 6);
   EXPECT_EQ(facts.slow_links[0].time_ns, 2 * kMs);
   EXPECT_EQ(facts.slow_links[0].exposed_ns, 0);  // computation hides it
+  ASSERT_TRUE(facts.slow_links[0].longest_transfer.has_value());
+  EXPECT_EQ(facts.slow_links[0].longest_transfer->rank, 2);
+  EXPECT_EQ(
+      facts.slow_links[0].longest_transfer->end_ns - facts.slow_links[0].longest_transfer->start_ns,
+      2 * kMs);
+}
+
+// Steps of 1000 and a pause of 50 before the last; the all-reduce of step 2 is the longest.
+TEST(CollectFacts, PlacesAreTheWorstInstances) {
+  const Facts facts = facts_of_ranks([](RankBuilder& rank) {
+    rank.info.rank = 3;
+    const TrackId stream = testing::device_track(rank, 0, 7);
+    for (int64_t step = 0; step < 4; ++step) {
+      const int64_t at_ns = step * 1000 + (step == 3 ? 50 : 0);
+      testing::add_step(rank, step, at_ns, 1000);
+      rank.add_slice(stream, testing::slice_of(rank, "gemm", at_ns, 400, SliceKind::kKernel));
+      testing::add_operation(rank, stream, "allReduce", at_ns + 400, step == 2 ? 300 : 100,
+                             testing::numbered(step, 1000, 2));
+      testing::add_operation(rank, stream, "recv", at_ns + 800, step == 1 ? 90 : 20, {});
+    }
+  });
+  const RankFacts& rank = facts.ranks.at(0);
+  const auto expect_place = [](const std::optional<Place>& place, int64_t step, int64_t start_ns,
+                               int64_t end_ns) {
+    ASSERT_TRUE(place.has_value());
+    EXPECT_EQ(place->rank, 3);
+    EXPECT_EQ(place->step, step);
+    EXPECT_EQ(place->start_ns, start_ns);
+    EXPECT_EQ(place->end_ns, end_ns);
+  };
+  expect_place(rank.longest_step_place, 1, 1000, 2000);  // the first of equals; step 0 is no mean's
+  expect_place(rank.longest_interval, 3, 3000, 3050);
+  expect_place(rank.longest_exposed, 2, 2400, 2700);
+  expect_place(rank.longest_collective, 2, 2400, 2700);
+  expect_place(rank.longest_receive, 1, 1800, 1890);
+  expect_place(facts.small_message, 2, 2400, 2700);
+  EXPECT_FALSE(rank.peak_allocated.has_value());
+  EXPECT_FALSE(facts.late_peer_place.has_value());
+}
+
+TEST(CollectFacts, CallsOfGlooAndDataParallelAreCounted) {
+  const Facts facts = facts_of_ranks([](RankBuilder& rank) {
+    const TrackId thread = testing::host_track(rank, "main");
+    for (int64_t step = 0; step < 2; ++step) {
+      testing::add_step(rank, step, step * 1000, 1000);
+      rank.add_slice(thread, testing::slice_of(rank, "gloo:all_reduce", step * 1000, 30));
+      rank.add_slice(thread, testing::slice_of(rank, "gloo:broadcast", step * 1000 + 50, 10));
+      rank.add_slice(thread, testing::slice_of(rank, "DataParallel.forward", step * 1000 + 80, 60));
+    }
+  });
+  EXPECT_EQ(facts.ranks[0].gloo_calls, 2);
+  EXPECT_EQ(facts.ranks[0].gloo_ns, 40);
+  EXPECT_EQ(facts.ranks[0].data_parallel_calls, 1);
+  EXPECT_EQ(facts.ranks[0].data_parallel_ns, 60);
 }
 
 // data/ascend/EXPECTED.md and EXPECTED_msprof_analyze.md: what msprof-analyze's rules see there.
@@ -232,6 +286,10 @@ TEST(CollectFacts, NetworkOfTheAscendSample) {
   const auto& findings = run.findings();
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings[0].rule, "late_peer");
+  // The wait of 78.770 ms of rank 0, in the operation of 79.090 ms.
+  EXPECT_EQ(findings[0].rank, 0);
+  EXPECT_EQ(findings[0].step, 50);
+  EXPECT_NEAR(findings[0].end_ns - findings[0].start_ns, 79'089'520, 10);
 }
 
 // data/mindinsight/EXPECTED.md, section 5: the helper's first rule and its pipeline rule.

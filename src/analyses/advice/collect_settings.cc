@@ -42,7 +42,7 @@ void take_environment(const json& versions, RankFacts& facts) {
 }
 
 // Medians of the steps with and without recording, as the recorder kept them.
-void take_cost(const json& versions, Facts& facts) {
+std::optional<double> cost_of(const json& versions) {
   constexpr int64_t kFewSteps = 3;
   const json times = member(member(versions, "metadata"), "step_times");
   const auto median = [&](const char* name) {
@@ -56,9 +56,8 @@ void take_cost(const json& versions, Facts& facts) {
   };
   const double with = median("with_recording");
   const double without = median("without_recording");
-  if (with <= 0 || without <= 0) return;
-  const double cost = with / without - 1;
-  if (!(facts.profiler_cost_share >= cost)) facts.profiler_cost_share = cost;
+  if (with <= 0 || without <= 0) return std::nullopt;
+  return with / without - 1;
 }
 
 // MindInsight's rule: the ranks of a job are dealt out to its stages in order.
@@ -75,13 +74,22 @@ void take_stage(const json& parallel, int64_t world_size, RankFacts& facts) {
   facts.stage = std::min(facts.rank / (world_size / stages), stages - 1);
 }
 
+json versions_of(const StoreReader& store, const RankId& rank) {
+  return object_in(text_at(store, Table::kRanks, "versions", rank.position));
+}
+
 }  // namespace
+
+std::optional<double> recording_cost(const StoreReader& store, const RankId& rank) {
+  return cost_of(versions_of(store, rank));
+}
 
 void collect_settings(const StoreReader& store, const RankId& rank, RankFacts& rank_facts,
                       Facts& facts) {
-  const json versions = object_in(text_at(store, Table::kRanks, "versions", rank.position));
+  const json versions = versions_of(store, rank);
   take_environment(versions, rank_facts);
-  take_cost(versions, facts);
+  if (const auto cost = cost_of(versions); cost && !(facts.profiler_cost_share >= *cost))
+    facts.profiler_cost_share = *cost;
   take_stage(object_in(text_at(store, Table::kRanks, "parallel", rank.position)),
              number_at(store, Table::kRanks, "world_size", rank.position), rank_facts);
 }

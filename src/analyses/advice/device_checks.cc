@@ -6,11 +6,30 @@ namespace {
 
 // A device that is idle half of the time reaches no good rate for other reasons.
 constexpr double kBusyEnough = 0.7;
+// What well-tuned training of large models reaches: the assumption behind the gain of low_mfu.
+constexpr double kUsualMfu = 0.4;
 
 double busy_share(const RankFacts& rank) {
   return rank.step_ns == kNull || rank.step_ns <= 0
              ? 0
              : 1 - static_cast<double>(rank.idle_ns) / static_cast<double>(rank.step_ns);
+}
+
+// Tensor cores are several times as fast; half of the time is a cautious estimate.
+int64_t gain_of_tensor_cores(const RankFacts& rank) {
+  return static_cast<int64_t>(rank.tensor_core_eligible * static_cast<double>(rank.compute_ns) / 2);
+}
+
+// Half of the time that operators with known FLOPs take above what they would take at the usual
+// part of the peak, without what other rules gain of it.
+int64_t gain_of_usual_mfu(const RankFacts& rank) {
+  const auto known_ns = static_cast<double>(rank.compute_ns) * rank.flops_coverage;
+  const double needed_ns = static_cast<double>(rank.step_ns) * rank.mfu / kUsualMfu;
+  auto elsewhere_ns = static_cast<double>(rank.unfused_softmax_ns + rank.ai_cpu_ns);
+  if (rank.is_nvidia && rank.tensor_core_share <= 0.01)
+    elsewhere_ns += static_cast<double>(gain_of_tensor_cores(rank));
+  const double gain_ns = (known_ns - needed_ns - elsewhere_ns) / 2;
+  return gain_ns > 0 ? static_cast<int64_t>(gain_ns) : kNull;
 }
 
 }  // namespace
@@ -26,7 +45,7 @@ std::optional<Finding> check_pageable_copies(const Facts& facts, const Rule& rul
   finding.detail = "The driver copies them twice and cannot overlap them with computing.";
   finding.evidence = {
       {"pageable", Unit::kNanoseconds, static_cast<double>(rank->pageable_copy_ns)}};
-  finding.places = {{rank->rank}};
+  finding.places = {place_of(*rank)};
   return finding;
 }
 
@@ -39,7 +58,7 @@ std::optional<Finding> check_ai_cpu_operators(const Facts& facts, const Rule& ru
   finding.title = "Operators on the AI CPU take " + words_for_time(rank->ai_cpu_ns) + " a step";
   finding.detail = "They could run on the AI cores, which are idle meanwhile.";
   finding.evidence = {{"ai_cpu", Unit::kNanoseconds, static_cast<double>(rank->ai_cpu_ns)}};
-  finding.places = {{rank->rank}};
+  finding.places = {place_of(*rank)};
   return finding;
 }
 
@@ -52,7 +71,7 @@ std::optional<Finding> check_compiled_on_the_fly(const Facts& facts, const Rule&
         std::to_string(rank.compiled_on_the_fly) + " operators were compiled while training ran";
     finding.detail = "A compiled operator waits for the compiler once for every new shape.";
     finding.evidence = {{"compiled", Unit::kCount, static_cast<double>(rank.compiled_on_the_fly)}};
-    finding.places = {{rank.rank}};
+    finding.places = {place_of(rank)};
     return finding;
   }
   return std::nullopt;
@@ -63,9 +82,7 @@ std::optional<Finding> check_no_tensor_cores(const Facts& facts, const Rule& rul
     if (!rank.is_nvidia || std::isnan(rank.tensor_core_eligible)) continue;
     if (rank.tensor_core_eligible <= rule.limit || rank.tensor_core_share > 0.01) continue;
     Finding finding;
-    // Tensor cores are several times as fast; half of the time is a cautious estimate.
-    finding.gain_ns =
-        static_cast<int64_t>(rank.tensor_core_eligible * static_cast<double>(rank.compute_ns) / 2);
+    finding.gain_ns = gain_of_tensor_cores(rank);
     finding.confidence = Confidence::kHint;
     finding.title = words_for_share(rank.tensor_core_eligible) +
                     " of the computing time could use tensor cores and does not";
@@ -73,7 +90,7 @@ std::optional<Finding> check_no_tensor_cores(const Facts& facts, const Rule& rul
                      " run kernels without tensor cores.";
     finding.evidence = {{"eligible", Unit::kShare, rank.tensor_core_eligible},
                         {"used", Unit::kShare, rank.tensor_core_share}};
-    finding.places = {{rank.rank}};
+    finding.places = {place_of(rank)};
     return finding;
   }
   return std::nullopt;
@@ -91,7 +108,7 @@ std::optional<Finding> check_full_precision(const Facts& facts, const Rule& rule
         words_for_share(1 - rank.half_precision_share) + " of the arithmetic is in 32 or more bits";
     finding.detail = "Matrix units do at least twice as much in 16 bits.";
     finding.evidence = {{"low_precision", Unit::kShare, rank.half_precision_share}};
-    finding.places = {{rank.rank}};
+    finding.places = {place_of(rank)};
     return finding;
   }
   return std::nullopt;
@@ -108,7 +125,7 @@ std::optional<Finding> check_unaligned_shapes(const Facts& facts, const Rule& ru
       "A size that is no multiple of 8 (Ascend: 16) leaves matrix units partly empty "
       "or needs copies.";
   finding.evidence = {{"share", Unit::kShare, rank->unaligned_matrix_share}};
-  finding.places = {{rank->rank}};
+  finding.places = {place_of(*rank)};
   return finding;
 }
 
@@ -121,7 +138,7 @@ std::optional<Finding> check_small_grids(const Facts& facts, const Rule& rule) {
                   " of the computing time leaves half of the device without work";
   finding.detail = "These kernels have fewer blocks than half of the multiprocessors.";
   finding.evidence = {{"share", Unit::kShare, rank->small_grid_share}};
-  finding.places = {{rank->rank}};
+  finding.places = {place_of(*rank)};
   return finding;
 }
 
@@ -136,7 +153,7 @@ std::optional<Finding> check_unfused_attention(const Facts& facts, const Rule& r
   finding.detail = "A fused kernel keeps the scores on the chip; softmax over them costs nothing.";
   finding.evidence = {
       {"softmax", Unit::kNanoseconds, static_cast<double>(rank->unfused_softmax_ns)}};
-  finding.places = {{rank->rank}};
+  finding.places = {place_of(*rank)};
   return finding;
 }
 
@@ -145,14 +162,18 @@ std::optional<Finding> check_low_mfu(const Facts& facts, const Rule& rule) {
     if (std::isnan(rank.mfu) || rank.mfu >= rule.limit) continue;
     if (!(rank.flops_coverage >= kMinFlopsCoverage) || busy_share(rank) < kBusyEnough) continue;
     Finding finding;
+    finding.gain_ns = gain_of_usual_mfu(rank);
     finding.confidence = Confidence::kHint;
     finding.title =
         "The device is busy but reaches " + words_for_share(rank.mfu) + " of its arithmetic rate";
     finding.detail = "Counted from shapes or counters that cover " +
                      words_for_share(rank.flops_coverage) + " of the computing time.";
+    if (finding.gain_ns != kNull)
+      finding.detail += " The gain is half of what is above the time at " +
+                        words_for_share(kUsualMfu) + ", which tuned training reaches.";
     finding.evidence = {{"mfu", Unit::kShare, rank.mfu},
                         {"coverage", Unit::kShare, rank.flops_coverage}};
-    finding.places = {{rank.rank}};
+    finding.places = {place_of(rank)};
     return finding;
   }
   return std::nullopt;
@@ -166,7 +187,9 @@ std::optional<Finding> check_data_parallel(const Facts& facts, const Rule&) {
     finding.title = "DataParallel drives several devices from one process";
     finding.detail =
         "It copies the model every step, and one interpreter launches for all devices.";
-    finding.places = {{rank.rank}};
+    finding.evidence = {{"count", Unit::kCount, rank.data_parallel_calls},
+                        {"host", Unit::kNanoseconds, static_cast<double>(rank.data_parallel_ns)}};
+    finding.places = {place_of(rank)};
     return finding;
   }
   return std::nullopt;

@@ -33,6 +33,15 @@ const RankFacts* first_rank_above(const Facts& facts, double RankFacts::* field,
   return nullptr;
 }
 
+Place place_of(const RankFacts& rank, const std::optional<Place>& instance) {
+  if (instance) return *instance;
+  return rank.longest_step_place.value_or(Place{rank.rank});
+}
+
+std::vector<Place> places_of(const std::optional<Place>& instance) {
+  return instance ? std::vector{*instance} : std::vector<Place>();
+}
+
 int64_t own_communication_ns(const Facts& facts, const RankFacts** rank) {
   int64_t least_ns = kNull;
   for (const RankFacts& each : facts.ranks) {

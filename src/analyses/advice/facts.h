@@ -7,9 +7,11 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analyses/advice/finding.h"
 #include "store/schema.h"
 
 namespace stepscope {
@@ -76,9 +78,13 @@ struct RankFacts {
   bool is_nvidia = false;
   bool is_ascend = false;
   bool data_parallel_module = false;  // torch.nn.DataParallel
-  bool uses_gloo = false;             // collectives through the host's memory
-  int64_t compiled_on_the_fly = 0;    // aclopCompileAndExecute calls
-  double sync_batch_norms = 0;        // a step
+  double data_parallel_calls = 0;     // its forward passes a step, and their time
+  int64_t data_parallel_ns = 0;
+  bool uses_gloo = false;  // collectives through the host's memory
+  double gloo_calls = 0;   // a step, and their time on the host
+  int64_t gloo_ns = 0;
+  int64_t compiled_on_the_fly = 0;  // aclopCompileAndExecute calls
+  double sync_batch_norms = 0;      // a step
 
   // Its place in a job.
   int64_t stage = kNull;        // of a pipeline of at least two
@@ -87,6 +93,16 @@ struct RankFacts {
   int64_t collective_ns = 0;    // likewise in collectives, without waiting for late ranks
   std::vector<int64_t> kernel_steps;  // complete steps with computation, in order
   std::vector<std::string> settings;  // environment variables that cost time, NAME=value
+
+  // Where to look, collect_places(): the longest of the steps that means are made of, and of what
+  // happens in them.
+  std::optional<Place> longest_step_place;
+  std::optional<Place> longest_interval;    // between two steps
+  std::optional<Place> longest_exposed;     // piece of communication that no computation hides
+  std::optional<Place> longest_receive;     // operation
+  std::optional<Place> longest_collective;  // operation
+  std::optional<Place> peak_allocated;      // a moment
+  std::optional<Place> peak_reserved;
 };
 
 struct LinkFacts {
@@ -98,6 +114,7 @@ struct LinkFacts {
   int64_t transfers = 0;       // that its bandwidth is measured by
   int64_t time_ns = 0;         // a step: moving data over it, or in collectives that pass it
   int64_t exposed_ns = kNull;  // a step: communication of its ends that no computation hides
+  std::optional<Place> longest_transfer = {};  // over it, where to look
 };
 
 struct StageFacts {
@@ -124,11 +141,18 @@ struct Facts {
   int64_t retransmissions = 0;            // operations as long as RDMA's time limit
 
   // Data preparation.
-  std::string data_verdict;  // process, transfer, fetch or ""
+  bool is_input_measured = false;  // the training's waiting for data
+  std::string data_verdict;        // process, transfer, fetch or ""
   std::vector<StageFacts> bottleneck_stages;
   double empty_queue_share = std::nan("");
   double cpu_busy_share = std::nan("");
   double profiler_cost_share = std::nan("");  // measured by the recorder
+
+  // Where to look: the longest operation that shows it.
+  std::optional<Place> late_peer_place;
+  std::optional<Place> small_message;
+  std::optional<Place> unaligned_transfer;
+  std::optional<Place> retransmission;
 
   // The run's typical step: median over ranks.
   int64_t step_ns() const;

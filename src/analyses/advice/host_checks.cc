@@ -68,7 +68,7 @@ std::optional<Finding> check_garbage_collection(const Facts& facts, const Rule& 
       "Python's garbage collector costs " + words_for_time(rank->idle_gc_ns) + " a step";
   finding.detail = "The device stands still meanwhile.";
   finding.evidence = {{"idle", Unit::kNanoseconds, static_cast<double>(rank->idle_gc_ns)}};
-  finding.places = {{rank->rank}};
+  finding.places = {place_of(*rank)};
   return finding;
 }
 
@@ -84,7 +84,7 @@ std::optional<Finding> check_allocator_calls(const Facts& facts, const Rule& rul
   finding.detail = "Rank " + std::to_string(rank->rank) +
                    " calls the driver for memory inside of steps instead of reusing what it has.";
   finding.evidence = {{"allocator", Unit::kNanoseconds, static_cast<double>(rank->allocator_ns)}};
-  finding.places = {{rank->rank}};
+  finding.places = {place_of(*rank)};
   return finding;
 }
 
@@ -149,7 +149,7 @@ std::optional<Finding> check_uneven_steps(const Facts& facts, const Rule& rule) 
                    words_for_time(worst->median_step_ns) + ".";
   finding.evidence = {{"longest", Unit::kNanoseconds, static_cast<double>(worst->longest_step_ns)},
                       {"median", Unit::kNanoseconds, static_cast<double>(worst->median_step_ns)}};
-  finding.places = {{worst->rank, worst->longest_step}};
+  finding.places = {worst->longest_step_place.value_or(Place{worst->rank, worst->longest_step})};
   return finding;
 }
 
@@ -162,6 +162,7 @@ std::optional<Finding> check_settings(const Facts& facts, const Rule&) {
     finding.confidence = Confidence::kHint;
     finding.title = "The environment slows the program down: " + all;
     finding.detail = "Set when rank " + std::to_string(rank.rank) + " was recorded.";
+    finding.evidence = {{"count", Unit::kCount, static_cast<double>(rank.settings.size())}};
     finding.places = {{rank.rank}};
     return finding;
   }

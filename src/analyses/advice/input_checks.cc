@@ -4,7 +4,13 @@
 namespace stepscope {
 namespace {
 
-constexpr double kHighlyInputBound = 0.2;  // XProf's classes: 5 % moderately, 20 % highly
+// XProf's classes: 5 % moderately, 20 % highly, below that potentially when 3 % are unexplained.
+constexpr double kHighlyInputBound = 0.2;
+
+// With a device, only what the device lost counts: waiting that overlaps its work is free.
+int64_t lost_to_input(const RankFacts& rank) {
+  return rank.has_device ? rank.idle_input_ns : rank.input_wait_ns;
+}
 
 }  // namespace
 
@@ -12,8 +18,7 @@ std::optional<Finding> check_slow_input(const Facts& facts, const Rule& rule) {
   const RankFacts* rank = nullptr;
   int64_t lost_ns = 0;
   for (const RankFacts& each : facts.ranks) {
-    // With a device, only what the device lost counts: waiting that overlaps its work is free.
-    const int64_t lost = each.has_device ? each.idle_input_ns : each.input_wait_ns;
+    const int64_t lost = lost_to_input(each);
     if (lost > lost_ns) {
       lost_ns = lost;
       rank = &each;
@@ -40,13 +45,35 @@ std::optional<Finding> check_slow_input(const Facts& facts, const Rule& rule) {
   return finding;
 }
 
-std::optional<Finding> check_input_stage(const Facts& facts, const Rule&) {
+std::optional<Finding> check_potential_input(const Facts& facts, const Rule& rule) {
+  const RankFacts* rank = worst_rank(facts, &RankFacts::idle_other_ns);
+  if (rank == nullptr || !rank->has_device || facts.share(rank->idle_other_ns) < rule.limit)
+    return std::nullopt;
+  // Waiting that was measured is not a guess.
+  if (facts.is_input_measured || lost_to_input(*rank) > 0) return std::nullopt;
+  Finding finding;
+  finding.gain_ns = rank->idle_other_ns;
+  finding.confidence = Confidence::kHint;
+  finding.title = "The run is potentially input-bound: for " +
+                  words_for_share(facts.share(rank->idle_other_ns)) +
+                  " of the step nothing is recorded";
+  finding.detail = "Rank " + std::to_string(rank->rank) + "'s device stands still for " +
+                   words_for_time(rank->idle_other_ns) +
+                   " a step while no host thread is in anything that was recorded, and waiting for "
+                   "data was not recorded.";
+  finding.evidence = {{"other", Unit::kNanoseconds, static_cast<double>(rank->idle_other_ns)},
+                      {"share", Unit::kShare, facts.share(rank->idle_other_ns)}};
+  finding.places = {place_of(*rank)};
+  return finding;
+}
+
+std::optional<Finding> check_input_stage(const Facts& facts, const Rule& rule) {
   // The pipeline analysis has named the stages by the seed's rules; the wait for data decides
   // whether that matters.
   if (facts.bottleneck_stages.empty()) return std::nullopt;
   int64_t wait_ns = 0;
   for (const RankFacts& rank : facts.ranks) wait_ns = std::max(wait_ns, rank.input_wait_ns);
-  const bool starved = facts.data_verdict == "process" || facts.share(wait_ns) > 0.05;
+  const bool starved = facts.data_verdict == "process" || facts.share(wait_ns) > rule.limit;
   if (!starved) return std::nullopt;
   const StageFacts& stage = facts.bottleneck_stages.front();
   Finding finding;

@@ -29,7 +29,7 @@ std::optional<Finding> check_memory_leak(const Facts& facts, const Rule& rule) {
   finding.evidence = {
       {"bytes_per_step", Unit::kBytes, static_cast<double>(rank->leak_bytes_per_step)},
       {"share_of_steps", Unit::kShare, rank->leak_share_of_steps}};
-  finding.places = {{rank->rank}};
+  finding.places = {place_of(*rank, rank->peak_allocated)};
   return finding;
 }
 
@@ -46,7 +46,7 @@ std::optional<Finding> check_memory_nearly_full(const Facts& facts, const Rule& 
                      words_for_bytes(static_cast<double>(rank.device_memory_bytes)) + ".";
     finding.evidence = {{"peak", Unit::kBytes, static_cast<double>(rank.peak_allocated_bytes)},
                         {"device", Unit::kBytes, static_cast<double>(rank.device_memory_bytes)}};
-    finding.places = {{rank.rank}};
+    finding.places = {place_of(rank, rank.peak_allocated)};
     return finding;
   }
   return std::nullopt;
@@ -73,7 +73,7 @@ std::optional<Finding> check_fragmentation(const Facts& facts, const Rule& rule)
     finding.evidence = {
         {"reserved", Unit::kBytes, static_cast<double>(rank.peak_reserved_bytes)},
         {"allocated", Unit::kBytes, static_cast<double>(rank.peak_allocated_bytes)}};
-    finding.places = {{rank.rank}};
+    finding.places = {place_of(rank, rank.peak_reserved)};
     return finding;
   }
   return std::nullopt;

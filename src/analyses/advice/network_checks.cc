@@ -23,6 +23,7 @@ std::optional<Finding> check_small_messages(const Facts& facts, const Rule& rule
   finding.detail =
       "Below about a megabyte a collective takes as long as its latency, whatever it moves.";
   finding.evidence = {{"share", Unit::kShare, facts.small_messages_share}};
+  finding.places = places_of(facts.small_message);
   return finding;
 }
 
@@ -34,6 +35,7 @@ std::optional<Finding> check_unaligned_transfers(const Facts& facts, const Rule&
                   " of the transfer time is in sizes that are no multiple of 512 bytes";
   finding.detail = "SDMA between devices is fastest in whole blocks of 512 bytes.";
   finding.evidence = {{"share", Unit::kShare, facts.unaligned_transfers_share}};
+  finding.places = places_of(facts.unaligned_transfer);
   return finding;
 }
 
@@ -56,6 +58,7 @@ std::optional<Finding> check_retransmission(const Facts& facts, const Rule& rule
       std::to_string(facts.retransmissions) + " operations over RDMA took four seconds or more";
   finding.detail = "That is the time after which lost packets are sent again.";
   finding.evidence = {{"operations", Unit::kCount, static_cast<double>(facts.retransmissions)}};
+  finding.places = places_of(facts.retransmission);
   return finding;
 }
 
@@ -66,7 +69,9 @@ std::optional<Finding> check_gloo(const Facts& facts, const Rule&) {
     finding.confidence = Confidence::kHint;
     finding.title = "Collectives of devices go through the host";
     finding.detail = "Rank " + std::to_string(rank.rank) + " has a device and uses gloo.";
-    finding.places = {{rank.rank}};
+    finding.evidence = {{"operations", Unit::kCount, rank.gloo_calls},
+                        {"host", Unit::kNanoseconds, static_cast<double>(rank.gloo_ns)}};
+    finding.places = {place_of(rank)};
     return finding;
   }
   return std::nullopt;
@@ -81,7 +86,7 @@ std::optional<Finding> check_sync_batch_norm(const Facts& facts, const Rule& rul
       words_for_number(rank->sync_batch_norms) + " synchronised batch normalisations a step";
   finding.detail = "Each one is a small collective that everything behind it waits for.";
   finding.evidence = {{"count", Unit::kCount, rank->sync_batch_norms}};
-  finding.places = {{rank->rank}};
+  finding.places = {place_of(*rank)};
   return finding;
 }
 

@@ -48,6 +48,11 @@ std::optional<Finding> check_slow_rank(const Facts& facts, const Rule& rule) {
       {"own", Unit::kNanoseconds, static_cast<double>(facts.slow_rank_own_ns)},
       {"others", Unit::kNanoseconds, static_cast<double>(facts.other_ranks_own_ns)}};
   finding.places = {{facts.slow_rank}};
+  for (const RankFacts& rank : facts.ranks) {
+    if (rank.rank != facts.slow_rank) continue;
+    finding.places = {place_of(rank)};
+    break;
+  }
   return finding;
 }
 
@@ -62,6 +67,7 @@ std::optional<Finding> check_late_peer(const Facts& facts, const Rule& rule) {
   finding.detail = "The wait is for a notice of that peer; other tools count it as idle.";
   finding.evidence = {{"peer", Unit::kNone, static_cast<double>(facts.late_peer)},
                       {"wait", Unit::kNanoseconds, static_cast<double>(facts.late_peer_wait_ns)}};
+  finding.places = places_of(facts.late_peer_place);
   return finding;
 }
 
@@ -87,7 +93,7 @@ std::optional<Finding> check_slow_link(const Facts& facts, const Rule& rule) {
                       {"dst_rank", Unit::kNone, static_cast<double>(worst->dst_rank)},
                       {"bandwidth", Unit::kBytesPerSecond, worst->bytes_per_second},
                       {"mean_of_kind", Unit::kBytesPerSecond, worst->mean_of_kind}};
-  finding.places = {{worst->src_rank}};
+  finding.places = {worst->longest_transfer.value_or(Place{worst->src_rank})};
   return finding;
 }
 
@@ -121,7 +127,7 @@ std::optional<Finding> check_exposed_communication(const Facts& facts, const Rul
   }
   finding.evidence = {{"exposed", Unit::kNanoseconds, static_cast<double>(exposed_ns)},
                       {"share", Unit::kShare, facts.share(exposed_ns)}};
-  finding.places = {{rank->rank}};
+  finding.places = {place_of(*rank, rank->longest_exposed)};
   return finding;
 }
 

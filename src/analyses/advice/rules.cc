@@ -15,7 +15,7 @@ constexpr Rule kRules[] = {
      "MindSpore: num_parallel_workers, prefetch_size), move decoding and augmentation off the main "
      "process, or store the data in a form that is cheaper to read.",
      check_slow_input},
-    {"input_stage", "the stage of the data pipeline that holds up the others", 0.6,
+    {"input_stage", "the stage of the data pipeline that holds up the others", 0.05,
      "Raise num_parallel_workers of this stage or make its function cheaper; for a Python "
      "generator use "
      "a random-access or MindRecord source; for batching raise prefetch_size.",
@@ -146,6 +146,12 @@ constexpr Rule kRules[] = {
     {"low_utilisation", "a device that is idle for reasons that no other rule names", 0.3,
      "Open the timeline at the longest gap and look at what the host does there.",
      check_low_utilisation, true},
+    {"potential_input", "a device that stands still while nothing is recorded: perhaps for data",
+     0.03,
+     "Record the data pipeline too (torch: ProfilerActivity.CPU, which marks the DataLoader; "
+     "MindSpore: data_process=True; others: stepscope.pipeline): it tells whether this time is "
+     "spent waiting for data.",
+     check_potential_input, true},
     {"between_operators",
      "a run without a device whose host is busy with other things than operators", 0.3,
      "Look at the code between the operators in the timeline (record with with_stack=True to see "

@@ -2,46 +2,18 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "analyses/advice/healthy_facts.h"
+
 namespace stepscope {
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
-
-// Two ranks on GPUs with nothing wrong: 100 ms steps, 95 ms of computing.
-Facts healthy() {
-  Facts facts;
-  for (int64_t number = 0; number < 2; ++number) {
-    RankFacts rank;
-    rank.rank = number;
-    rank.steps = 10;
-    rank.step_ns = rank.median_step_ns = 100 * kMs;
-    rank.longest_step_ns = 104 * kMs;
-    rank.longest_step = 3;
-    rank.compute_ns = 95 * kMs;
-    rank.exposed_communication_ns = 2 * kMs;
-    rank.communication_wait_ns = kMs;
-    rank.all_waits_known = true;
-    rank.idle_ns = 3 * kMs;
-    rank.idle_host_ns = 3 * kMs;
-    rank.kernels = 1000;
-    rank.mean_kernel_ns = 95'000;
-    rank.has_device = rank.is_nvidia = true;
-    rank.tensor_core_eligible = 0.8;
-    rank.tensor_core_share = 0.7;
-    rank.mfu = 0.45;
-    rank.flops_coverage = 0.9;
-    rank.kernel_steps = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-    rank.device_memory_bytes = 80LL << 30;
-    rank.peak_allocated_bytes = 40LL << 30;
-    rank.peak_reserved_bytes = 44LL << 30;
-    facts.ranks.push_back(rank);
-  }
-  return facts;
-}
+using testing::healthy;
+using testing::kMs;
 
 // For each rule the smallest change of the healthy run that makes it fire.
 struct Case {
@@ -100,15 +72,15 @@ const std::map<std::string, Case>& cases() {
           f.ranks[0].stage = 0;
           f.ranks[1].stage = 1;
           f.ranks[0].flops_per_step = 1e12;
-          f.ranks[1].flops_per_step = 2e12;
+          f.ranks[1].flops_per_step = 2e12;  // a third above the mean
         },
-        kNull}},
+        95 * kMs / 4}},
       {"slow_device",
        {[](Facts& f) {
           f.ranks[0].computing_rate = 4e14;
-          f.ranks[1].computing_rate = 2e14;
+          f.ranks[1].computing_rate = 2e14;  // a third below the mean
         },
-        kNull}},
+        31'666'667}},
       {"uneven_interval",
        {[](Facts& f) {
           f.ranks[0].interval_ns = 2 * kMs;
@@ -154,7 +126,7 @@ const std::map<std::string, Case>& cases() {
       {"ai_cpu_operators", {[](Facts& f) { f.ranks[0].ai_cpu_ns = 7 * kMs; }, 7 * kMs}},
       {"compiled_on_the_fly", {[](Facts& f) { f.ranks[0].compiled_on_the_fly = 20; }, kNull}},
       {"no_tensor_cores", {[](Facts& f) { f.ranks[0].tensor_core_share = 0; }, 95 * kMs * 8 / 20}},
-      {"low_mfu", {[](Facts& f) { f.ranks[0].mfu = 0.03; }, kNull}},
+      {"low_mfu", {[](Facts& f) { f.ranks[0].mfu = 0.03; }, 39 * kMs}},
       {"data_parallel", {[](Facts& f) { f.ranks[0].data_parallel_module = true; }, kNull}},
       {"uneven_steps", {[](Facts& f) { f.ranks[0].longest_step_ns = 300 * kMs; }, 20 * kMs}},
       {"memory_leak",
@@ -171,6 +143,7 @@ const std::map<std::string, Case>& cases() {
           f.ranks[0].peak_allocated_bytes = 40LL << 30;
         },
         kNull}},
+      {"potential_input", {[](Facts& f) { f.ranks[0].idle_other_ns = 4 * kMs; }, 4 * kMs}},
       {"between_operators",
        {[](Facts& f) {
           for (RankFacts& rank : f.ranks) rank.has_device = false;
@@ -252,7 +225,52 @@ TEST(Rules, EachFiresOnItsCauseAlone) {
     EXPECT_EQ(finding.gain_ns, planted.gain_ns) << name;
     EXPECT_FALSE(finding.title.empty()) << name;
     EXPECT_FALSE(finding.remedy.empty()) << name;
+    EXPECT_FALSE(finding.evidence.empty()) << name;
   }
+}
+
+// What each rule can say about where to look, when all instances are known.
+TEST(Rules, SayWhereToLook) {
+  for (const auto& [name, planted] : cases()) {
+    Facts facts = healthy();
+    planted.plant(facts);
+    int64_t at_ns = 1000;
+    const auto instance = [&](int64_t rank) { return Place{rank, 3, ++at_ns, at_ns + 100}; };
+    for (RankFacts& rank : facts.ranks) {
+      for (auto* place : {&rank.longest_step_place, &rank.longest_interval, &rank.longest_exposed,
+                          &rank.longest_receive, &rank.longest_collective, &rank.peak_allocated,
+                          &rank.peak_reserved})
+        *place = instance(rank.rank);
+      rank.longest_idle_at_ns = ++at_ns;
+      rank.longest_idle_ns = 50;
+    }
+    for (auto* place : {&facts.late_peer_place, &facts.small_message, &facts.unaligned_transfer,
+                        &facts.retransmission})
+      *place = instance(1);
+    for (LinkFacts& link : facts.slow_links) link.longest_transfer = instance(0);
+    const auto findings = find_causes(facts);
+    ASSERT_EQ(findings.size(), 1u) << name;
+    static const std::set<std::string> kOfTheWholeRun = {
+        "input_stage", "machine_cpu_busy", "contended_bandwidth", "settings", "profiler_cost"};
+    if (kOfTheWholeRun.contains(name)) continue;
+    ASSERT_FALSE(findings[0].places.empty()) << name;
+    EXPECT_NE(findings[0].places[0].start_ns, kNull) << name;
+    EXPECT_GT(findings[0].places[0].end_ns, findings[0].places[0].start_ns) << name;
+  }
+}
+
+// Its gain is what no other rule explains, and half of that.
+TEST(Rules, LowMfuComesAfterItsCauses) {
+  Facts facts = healthy();
+  facts.ranks[0].mfu = 0.03;
+  facts.ranks[0].tensor_core_share = 0;
+  const auto findings = find_causes(facts);
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].rule, "no_tensor_cores");
+  EXPECT_EQ(findings[0].gain_ns, 38 * kMs);
+  EXPECT_EQ(findings[1].rule, "low_mfu");
+  EXPECT_EQ(findings[1].gain_ns, 20 * kMs);  // (95 * 0.9 - 100 * 0.03 / 0.4 - 38) / 2
+  EXPECT_NE(findings[1].detail.find("40 %"), std::string::npos);
 }
 
 TEST(Rules, MostToGainComesFirst) {

@@ -1,6 +1,7 @@
 #include "analyses/common/names.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace stepscope {
 namespace {
@@ -68,6 +69,14 @@ bool is_runtime_category(std::string_view category) {
 
 bool is_blocking_call_name(std::string_view name) {
   return contains(name, "Synchronize") || contains(name, "synchronize");
+}
+
+bool contains_ignoring_case(std::string_view name, std::string_view part) {
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) ==
+           std::tolower(static_cast<unsigned char>(b));
+  };
+  return std::search(name.begin(), name.end(), part.begin(), part.end(), same) != name.end();
 }
 
 }  // namespace stepscope

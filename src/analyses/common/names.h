@@ -31,6 +31,9 @@ bool is_runtime_category(std::string_view category);
 // Calls that return when the device is done.
 bool is_blocking_call_name(std::string_view name);
 
+// What somebody typed as a part of a name, upper and lower case alike.
+bool contains_ignoring_case(std::string_view name, std::string_view part);
+
 // A property of every string of a store, so that a row costs a lookup: one pass over the distinct
 // strings.
 template <class... Tests>

@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 
+#include "analyses/common/names.h"
 #include "analyses/steps/steps.h"
 
 namespace stepscope {
@@ -178,6 +179,21 @@ CriticalPathRow CriticalPath::summary() const {
   return row;
 }
 
+bool CriticalPath::changes(const DeviceWork& work, const WhatIf& change) const {
+  return change.kernel.empty() ? kind_of_work(work.work_class) == change.kind
+                               : contains_ignoring_case(slice_name(work.slice), change.kernel);
+}
+
+ChangedWork CriticalPath::changed_work(const WhatIf& change) const {
+  ChangedWork changed;
+  for (const DeviceWork& work : events_.work) {
+    if (!changes(work, change)) continue;
+    ++changed.events;
+    changed.total_ns += work.end_ns - work.start_ns;
+  }
+  return changed;
+}
+
 int64_t CriticalPath::what_if(const WhatIf& change) const {
   const bool by_name = !change.kernel.empty();
   const double factor = std::max(0.0, change.factor);
@@ -205,10 +221,7 @@ int64_t CriticalPath::what_if(const WhatIf& change) const {
     }
     int64_t dur_ns = node.dur_ns;
     if (node.work != kNoEvent) {
-      const DeviceWork& work = events_.work[node.work];
-      const bool changes = by_name ? slice_name(work.slice) == change.kernel
-                                   : kind_of_work(work.work_class) == change.kind;
-      if (changes) dur_ns = scaled(dur_ns, factor);
+      if (changes(events_.work[node.work], change)) dur_ns = scaled(dur_ns, factor);
     }
     ends_ns[i] = start_ns + dur_ns;
   }

@@ -99,11 +99,17 @@ inline constexpr Field<CriticalPathRow> kCriticalPathFields[] = {
     field<&CriticalPathRow::segments>("segments", Unit::kCount, "segments of the path"),
 };
 
-// What takes `factor` times as long: a kernel by its name, or everything of a kind.
+// What takes `factor` times as long: device work by its name, or everything of a kind.
 struct WhatIf {
-  std::string kernel;  // empty: by kind
+  std::string kernel;  // a part of the name, upper and lower case alike; empty: by kind
   PathKind kind = PathKind::kKernel;
   double factor = 1;
+};
+
+// The device work that a change is about.
+struct ChangedWork {
+  int64_t events = 0;
+  int64_t total_ns = 0;
 };
 
 class CriticalPath {
@@ -117,8 +123,10 @@ class CriticalPath {
   // became shorter moves up until something else holds it, so the gain stops where the path
   // changes; what the host does in the meantime stays as it was.
   int64_t what_if(const WhatIf& change) const;
+  ChangedWork changed_work(const WhatIf& change) const;
 
  private:
+  bool changes(const DeviceWork& work, const WhatIf& change) const;
   void walk();
   void add_host(uint32_t thread, int64_t start_ns, int64_t end_ns);
   void add(PathKind kind, std::string_view name, int64_t start_ns, int64_t end_ns, uint32_t track,

@@ -20,9 +20,12 @@ namespace stepscope {
 
 // A queue that is empty for more than this share of the batches makes its consumer wait.
 inline constexpr double kEmptyShare = 0.3;
-// Waiting for data, as a share of the steps: XProf's "moderately" and "highly input-bound".
+// Waiting for data, as a share of the steps: XProf's "moderately" and "highly input-bound". Below
+// that it may still be the data where a device stood still for this share of the steps while
+// nothing was recorded: "potentially".
 inline constexpr double kInputBound = 0.05;
 inline constexpr double kHighlyInputBound = 0.2;
+inline constexpr double kUnexplainedIdle = 0.03;
 
 // The verdict on one rank. Columns that the input says nothing about are NULL.
 struct PipelineRow {
@@ -67,7 +70,8 @@ inline constexpr Field<PipelineRow> kPipelineFields[] = {
     field<&PipelineRow::advice>("advice", Unit::kNone, "what to do about it"),
     field<&PipelineRow::input_bound>(
         "input_bound", Unit::kNone,
-        "highly, moderately or not, by wait_share; empty: not measured"),
+        "highly, moderately or not, by wait_share; potentially: not, but the device also stood "
+        "still for 3 % or more of the steps while nothing was recorded; empty: not measured"),
     field<&PipelineRow::wait_source>("wait_source", Unit::kNone,
                                      "stage at which the training's waiting was measured"),
     field<&PipelineRow::waits>("waits", Unit::kCount,

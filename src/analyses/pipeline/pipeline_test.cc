@@ -162,9 +162,29 @@ TEST(Pipeline, WaitsUnderWhichTheDeviceWorksCostNothing) {
   EXPECT_EQ(row.wait_ns, 500);
   EXPECT_EQ(row.exposed_wait_ns, 30);  // 300..320 and 590..600
   EXPECT_EQ(row.slow_stage, "none");
-  EXPECT_EQ(row.input_bound, "not");
+  EXPECT_EQ(row.input_bound, "potentially") << "nothing is recorded from 600 on";
   EXPECT_EQ(result.steps.at(0).exposed_wait_ns, 30);
   EXPECT_EQ(result.batches.at(0).batch.exposed_ns, 30);
+}
+
+// Waiting for 1 % of a step of 1000, a device that is busy up to `busy_to` and a host up to 1000.
+TEST(Pipeline, PotentiallyInputBoundWhereIdleTimeIsUnexplained) {
+  const auto class_of = [](int64_t busy_to, int64_t host_from) {
+    MadeRun run;
+    RankBuilder& rank = run.rank;
+    const TrackId thread = testing::host_track(rank, "python");
+    const TrackId stream = testing::device_track(rank, 0, 7);
+    rank.add_slice(thread,
+                   testing::slice_of(rank, "enumerate(DataLoader)#_SingleProcess.__next__", 0, 10));
+    rank.add_slice(stream, testing::slice_of(rank, "gemm", 10, busy_to - 10, SliceKind::kKernel));
+    rank.add_slice(
+        thread, testing::slice_of(rank, "aten::add", host_from, 1000 - host_from, SliceKind::kOp));
+    add_step(rank, 1, 0, 1000);
+    return std::string(run.analyses().pipeline().verdicts.at(0).input_bound);
+  };
+  EXPECT_EQ(class_of(960, 990), "potentially");  // 960..990: 3 %
+  EXPECT_EQ(class_of(961, 990), "not");
+  EXPECT_EQ(class_of(900, 900), "not") << "the host works meanwhile";
 }
 
 TEST(Pipeline, APutAndATakeAreOneBatch) {

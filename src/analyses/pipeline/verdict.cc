@@ -257,4 +257,9 @@ void judge(const PipelineStages& stages, const std::vector<size_t>& slow_operato
   name_bottleneck(stages, slow_operators, row);
 }
 
+void mark_potential(double unexplained_share, PipelineRow& row) {
+  if (row.input_bound == "not" && unexplained_share >= kUnexplainedIdle)
+    row.input_bound = "potentially";
+}
+
 }  // namespace stepscope

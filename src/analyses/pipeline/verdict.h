@@ -27,6 +27,10 @@ bool stamped_at_start(const Stage& stage);
 void judge(const PipelineStages& stages, const std::vector<size_t>& slow_operators,
            PipelineRow& row);
 
+// "potentially" instead of "not", by the share of the steps for which the rank's device stood still
+// while nothing was recorded.
+void mark_potential(double unexplained_share, PipelineRow& row);
+
 }  // namespace stepscope
 
 #endif  // STEPSCOPE_ANALYSES_PIPELINE_VERDICT_H_

@@ -57,6 +57,7 @@ const advice: Record<string, Advice> = {
   gloo: { title: '设备的集合通信经过主机', detail: '卡 {rank} 有设备却使用 gloo。', remedy: '使用 NCCL 或 HCCL 后端。' },
   pipeline_receive: { title: '各阶段每步等待前一阶段 {receive:ns}', detail: '接收占计算和通信总和的 {share:share}（所有卡）。', remedy: '使用更多微批，减少慢阶段的层数，并看它在其他阶段接收时在做什么。' },
   retransmission: { title: '{operations:count} 个 RDMA 操作用时四秒或更久', detail: '这是丢包重发的时限。', remedy: '检查这些卡的网络：交换机端口、流控、HCCL_RDMA_TIMEOUT。' },
+  potential_input: { title: '可能受数据输入限制：每步有 {share:share} 的时间没有任何记录', detail: '卡 {rank} 的设备每步停顿 {other:ns}，期间主机没有任何记录，也没有记录对数据的等待。', remedy: '同时记录数据流水线（torch：ProfilerActivity.CPU，会标记 DataLoader；MindSpore：data_process=True；其他：stepscope.pipeline），即可知道这段时间是否在等待数据。' },
   settings: { title: '环境变量拖慢了程序', detail: '记录卡 {rank} 时已设置。', remedy: '训练时取消它们；它们用于调试。' },
   slow_device: { title: '卡 {rank} 的设备比平均慢 {below_mean:share}', detail: '按计算时间内的速率比较。', remedy: '比较该设备的频率、温度和其他进程；若型号不同，分给它较少的工作。' },
   small_grids: { title: '{share:share} 的计算时间里半个设备无事可做', detail: '这些核函数的线程块少于多处理器数的一半。', remedy: '增大批，或融合这些算子：它们的工作量不足以占满设备。' },
