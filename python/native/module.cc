@@ -1,5 +1,7 @@
 // stepscope._native: src/api as Python sees it. Thin on purpose; what users touch is the Python
 // code of the package, which documents and types it.
+#include <atomic>
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -63,11 +65,35 @@ nb::tuple query(const std::shared_ptr<Run>& run, const std::string& sql, double 
   return nb::make_tuple(rows, as_numpy(std::move(data)));
 }
 
-nb::tuple analysis(const std::shared_ptr<Run>& run, const std::string& name) {
-  auto data =
-      value_or_raise(run_interruptibly([&](const Progress&) { return run->analysis(name); }));
+// Result tables; `make` returns a Result<TableData>.
+template <typename Make>
+nb::tuple computed(Make&& make) {
+  auto data = value_or_raise(run_interruptibly([&](const Progress&) { return make(); }));
   const size_t rows = data.rows;
   return nb::make_tuple(rows, as_numpy(std::move(data)));
+}
+
+nb::tuple analysis(const std::shared_ptr<Run>& run, const std::string& name) {
+  return computed([&] { return run->analysis(name); });
+}
+
+using Number = std::optional<int64_t>;
+
+nb::tuple critical_path(const std::shared_ptr<Run>& run, Number rank, Number step) {
+  return computed([&] { return run->critical_path(rank, step); });
+}
+
+nb::tuple critical_path_segments(const std::shared_ptr<Run>& run, Number rank, Number step) {
+  return computed([&] { return run->critical_path_segments(rank, step); });
+}
+
+nb::tuple what_if(const std::shared_ptr<Run>& run, const std::string& what, double factor,
+                  Number rank, Number step) {
+  return computed([&] { return run->what_if(what, factor, rank, step); });
+}
+
+nb::tuple find_operators(const std::shared_ptr<Run>& run, const std::string& search, size_t limit) {
+  return computed([&] { return Result<TableData>(run->find_operators(search, limit)); });
 }
 
 nb::list describe(const std::vector<TableInfo>& tables) {
@@ -100,14 +126,29 @@ uint64_t write_chrome_trace(const std::shared_ptr<Run>& run, int64_t rank, const
 
 // Folder, names of the files, [(name, why)] of those left out, and the reason when it failed, of
 // each rank.
+// `on_progress` is called with bytes read, bytes to read, ranks written, and all ranks (0: not
+// known yet).
 nb::list analyse(const std::vector<nb::bytes>& paths, const nb::bytes& output,
-                 const std::vector<int64_t>& steps, bool pretty, bool simplify, unsigned jobs) {
+                 const std::vector<int64_t>& steps, bool pretty, bool simplify, unsigned jobs,
+                 const nb::object& on_progress) {
   Names names;
   for (const nb::bytes& path : paths) names.emplace_back(path.c_str(), path.size());
   const AnalyseOptions options{std::string(output.c_str(), output.size()), steps, pretty, simplify,
                                jobs};
+  std::atomic<size_t> done = 0;
+  std::atomic<size_t> all = 0;
   const auto ranks = value_or_raise(run_interruptibly(
-      [&](Progress& progress) { return analyse_runs(names, options, progress); }));
+      [&](Progress& progress) {
+        return analyse_runs(names, options, progress,
+                            [&](const AnalysedRank&, const AnalyseProgress& ranks_so_far) {
+                              done = ranks_so_far.done;
+                              all = ranks_so_far.all;
+                            });
+      },
+      [&](const Progress& progress) {
+        if (!on_progress.is_none())
+          on_progress(progress.done_bytes(), progress.total_bytes(), done.load(), all.load());
+      }));
   nb::list out;
   for (const AnalysedRank& rank : ranks) {
     nb::list files;
@@ -146,11 +187,17 @@ NB_MODULE(_native, module) {
       .def("analyses", &analyses)
       .def("analysis", &analysis, nb::arg("name"))
       .def("analysis_reason", &analysis_reason, nb::arg("name"))
+      .def("critical_path", &critical_path, nb::arg("rank").none(), nb::arg("step").none())
+      .def("critical_path_segments", &critical_path_segments, nb::arg("rank").none(),
+           nb::arg("step").none())
+      .def("what_if", &what_if, nb::arg("what"), nb::arg("factor"), nb::arg("rank").none(),
+           nb::arg("step").none())
+      .def("find_operators", &find_operators, nb::arg("search"), nb::arg("limit"))
       .def("report", &report, nb::arg("format"))
       .def("write_chrome_trace", &write_chrome_trace, nb::arg("rank"), nb::arg("path"))
       .def("info_json", &info_json);
   module.def("analyse", &analyse, nb::arg("paths"), nb::arg("output"), nb::arg("steps"),
-             nb::arg("pretty"), nb::arg("simplify"), nb::arg("jobs"));
+             nb::arg("pretty"), nb::arg("simplify"), nb::arg("jobs"), nb::arg("progress").none());
   module.def("open_run", &open_run, nb::arg("paths"), nb::arg("form"), nb::arg("jobs"),
              nb::arg("memory_bytes"), nb::arg("force"), nb::arg("progress").none());
 }

@@ -176,9 +176,62 @@ class Run:
         """Computing, communication, overlap, free time and more of each step and device."""
         return self.analysis("step_times")
 
-    def operators(self) -> Table:
-        """Operators of the host, and of devices that run operators."""
-        return self.analysis("operators")
+    def operators(self, search: str | None = None, *, limit: int = 20) -> Table:
+        """Operators of the host, and of devices that run operators.
+
+        With ``search`` only the best ``limit`` of those whose names match what was typed: letters
+        in their order, upper and lower case alike, a letter or two wrong.
+        """
+        if search is None:
+            return self.analysis("operators")
+        if limit < 1:
+            raise ValueError(f"limit must be at least 1, not {limit}")
+        return Table(*self._reader.find_operators(search, limit))
+
+    def flops(self) -> Table:
+        """FLOPs, rates and roofline of operators."""
+        return self.analysis("flops")
+
+    def device_time(self) -> Table:
+        """Where the time of each device went."""
+        return self.analysis("device_time")
+
+    def idle(self) -> Table:
+        """Why devices and streams are idle."""
+        return self.analysis("idle")
+
+    def late_ranks(self) -> Table:
+        """Ranks that others wait for."""
+        return self.analysis("late_ranks")
+
+    def rank_comparison(self) -> Table:
+        """Ranks beside each other."""
+        return self.analysis("rank_comparison")
+
+    def critical_path(self, step: int | None = None, *, rank: int | None = None) -> Table:
+        """What the length of a step consists of, a row for each rank, or for one.
+
+        Without ``step`` the step of middle length of each rank.
+        """
+        if step is None and rank is None:
+            return self.analysis("critical_path")
+        return Table(*self._reader.critical_path(rank, step))
+
+    def critical_path_segments(self, step: int | None = None, *, rank: int | None = None) -> Table:
+        """The critical path itself, piece by piece."""
+        if step is None and rank is None:
+            return self.analysis("critical_path_segments")
+        return Table(*self._reader.critical_path_segments(rank, step))
+
+    def what_if(
+        self, what: str, factor: float, *, step: int | None = None, rank: int | None = None
+    ) -> Table:
+        """How long a step would be if something in it took ``factor`` times as long.
+
+        ``what`` is a part of the names of device work ("gemm"), or a kind of the critical path
+        ("communication", "launch", "host", ...). A row for each rank: before_ns, after_ns, gain_ns.
+        """
+        return Table(*self._reader.what_if(what, factor, rank, step))
 
     def kernels(self) -> Table:
         """Device work by name."""

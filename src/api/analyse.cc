@@ -83,7 +83,7 @@ Error no_place(const std::string& path) {
 class Analysis {
  public:
   Analysis(const AnalyseOptions& options, Progress& progress,
-           const std::function<void(const AnalysedRank&)>& done)
+           const std::function<void(const AnalysedRank&, const AnalyseProgress&)>& done)
       : options_(options), progress_(progress), done_(done) {}
 
   // Imports the path, and adds its ranks.
@@ -106,11 +106,12 @@ class Analysis {
   Result<std::vector<AnalysedRank>> run() {
     std::vector<AnalysedRank> results(jobs_.size());
     const unsigned threads = options_.jobs == 0 ? available_cpus() : options_.jobs;
+    size_t count = 0;
     parallel_for(jobs_.size(), threads, [&](size_t at) {
       if (progress_.cancelled()) return;
       results[at] = analyse(jobs_[at]);
       const std::scoped_lock lock(done_mutex_);
-      if (done_ && !progress_.cancelled()) done_(results[at]);
+      if (done_ && !progress_.cancelled()) done_(results[at], {++count, jobs_.size()});
     });
     if (progress_.cancelled()) {
       return Error{ErrorCode::kCancelled, "cancelled", "",
@@ -175,7 +176,7 @@ class Analysis {
 
   const AnalyseOptions& options_;
   Progress& progress_;
-  const std::function<void(const AnalysedRank&)>& done_;
+  const std::function<void(const AnalysedRank&, const AnalyseProgress&)>& done_;
   std::mutex done_mutex_;
   std::vector<std::unique_ptr<RunAnalyses>> runs_;
   std::vector<Job> jobs_;
@@ -185,7 +186,7 @@ class Analysis {
 
 Result<std::vector<AnalysedRank>> analyse_runs(
     const std::vector<std::string>& paths, const AnalyseOptions& options, Progress& progress,
-    const std::function<void(const AnalysedRank&)>& done) {
+    const std::function<void(const AnalysedRank&, const AnalyseProgress&)>& done) {
   Analysis analysis(options, progress, done);
   for (const std::string& path : paths) {
     if (auto status = analysis.open(path); !status) return std::move(status.error());

@@ -36,12 +36,18 @@ struct AnalysedRank {
   std::string error;                                         // "" when it went well
 };
 
+// How much is done, besides the bytes of Progress.
+struct AnalyseProgress {
+  size_t done = 0;  // ranks
+  size_t all = 0;
+};
+
 // Every path is a run, or a folder of the runs of a job. `done` is called for each rank, from any
 // thread but one at a time. Fails when a path cannot be read at all or the work was cancelled; a
 // rank that fails is among the results, and the others are complete.
 Result<std::vector<AnalysedRank>> analyse_runs(
     const std::vector<std::string>& paths, const AnalyseOptions& options, Progress& progress,
-    const std::function<void(const AnalysedRank&)>& done = {});
+    const std::function<void(const AnalysedRank&, const AnalyseProgress&)>& done = {});
 
 }  // namespace stepscope
 

@@ -37,11 +37,16 @@ class AnalyseTest : public ::testing::Test {
 
 TEST_F(AnalyseTest, WritesIntoEachRunAndTheStoreStaysFresh) {
   size_t told = 0;
-  const auto ranks =
-      analyse_runs({folder_.path("job")}, {}, progress_, [&](const AnalysedRank&) { ++told; });
+  size_t all = 0;
+  const auto ranks = analyse_runs({folder_.path("job")}, {}, progress_,
+                                  [&](const AnalysedRank&, const AnalyseProgress& progress) {
+                                    EXPECT_EQ(progress.done, ++told);
+                                    all = progress.all;
+                                  });
   ASSERT_TRUE(ranks.ok()) << ranks.error().message();
   ASSERT_EQ(ranks->size(), 2u);
   EXPECT_EQ(told, 2u);
+  EXPECT_EQ(all, 2u);
   for (const AnalysedRank& rank : *ranks) {
     EXPECT_EQ(rank.error, "");
     EXPECT_NE(std::find(rank.files.begin(), rank.files.end(), "trace_view.json"), rank.files.end());

@@ -71,6 +71,12 @@ void number_repeated_names(TableData& data) {
   }
 }
 
+template <class Row, size_t N>
+Result<TableData> columns_of(const Result<std::vector<Row>>& rows, const Field<Row> (&fields)[N]) {
+  if (!rows) return rows.error();
+  return read_result_columns(make_table("", "", *rows, fields));
+}
+
 }  // namespace
 
 struct Run::State {
@@ -252,6 +258,29 @@ Result<std::string> Run::analysis_reason(std::string_view name) {
   for (const Reason& reason : state_->analyses().reasons(name))
     text += (text.empty() ? "" : "; ") + reason.why;
   return text;
+}
+
+Result<TableData> Run::critical_path(std::optional<int64_t> rank, std::optional<int64_t> step) {
+  return columns_of(state_->analyses().critical_path_of({rank, step}), kCriticalPathFields);
+}
+
+Result<TableData> Run::critical_path_segments(std::optional<int64_t> rank,
+                                              std::optional<int64_t> step) {
+  return columns_of(state_->analyses().critical_path_segments_of({rank, step}), kPathSegmentFields);
+}
+
+Result<TableData> Run::what_if(std::string_view what, double factor, std::optional<int64_t> rank,
+                               std::optional<int64_t> step) {
+  const auto change = make_what_if(what, factor);
+  if (!change) return change.error();
+  return columns_of(state_->analyses().what_if(*change, {rank, step}), kWhatIfFields);
+}
+
+TableData Run::find_operators(std::string_view search, size_t limit) {
+  const std::vector<OperatorRow>& all = state_->analyses().operators().operators;
+  std::vector<OperatorRow> found;
+  for (const size_t at : stepscope::find_operators(all, search, limit)) found.push_back(all[at]);
+  return read_result_columns(make_table("", "", found, kOperatorFields));
 }
 
 Result<std::string> Run::report(std::string_view format) {

@@ -74,6 +74,18 @@ class Run {
   Result<TableData> analysis(std::string_view name);
   Result<std::string> analysis_reason(std::string_view name);
 
+  // The critical path of a step, of one rank or of every rank that has the step; without `step` of
+  // the step of middle length: the tables critical_path and critical_path_segments.
+  Result<TableData> critical_path(std::optional<int64_t> rank, std::optional<int64_t> step);
+  Result<TableData> critical_path_segments(std::optional<int64_t> rank,
+                                           std::optional<int64_t> step);
+  // How long such a step would be if what has `what` in its name, or is of this kind, took `factor`
+  // times as long (analyses/critical_path/what_if.h): a row for each rank.
+  Result<TableData> what_if(std::string_view what, double factor, std::optional<int64_t> rank,
+                            std::optional<int64_t> step);
+  // The rows of the table operators whose names match what somebody typed, the best first.
+  TableData find_operators(std::string_view search, size_t limit);
+
   // What `stepscope report` prints: "text", "markdown", "html" or "json".
   Result<std::string> report(std::string_view format);
 

@@ -230,5 +230,33 @@ TEST_F(RunTest, AnalysesAreTypedArraysToo) {
   EXPECT_FALSE(run_->analysis_reason("device_tim").ok());
 }
 
+TEST_F(RunTest, ChangesOfAStepAndSearches) {
+  const auto path = run_->critical_path(3, 7);
+  ASSERT_TRUE(path.ok()) << path.error().message();
+  ASSERT_EQ(path->rows, 1u);
+  EXPECT_EQ(path->columns[2].name, "step");
+  EXPECT_EQ(path->columns[2].integers[0], 7);
+  const auto segments = run_->critical_path_segments({}, {});
+  ASSERT_TRUE(segments.ok());
+  EXPECT_GT(segments->rows, 0u);
+
+  const auto changed = run_->what_if("GEMM", 0.5, {}, 7);
+  ASSERT_TRUE(changed.ok()) << changed.error().message();
+  ASSERT_EQ(changed->rows, 1u);
+  EXPECT_EQ(changed->columns[4].name, "events_ns");
+  EXPECT_EQ(changed->columns[4].integers[0], 4'000);
+  EXPECT_FALSE(run_->what_if("gemm", -1, {}, {}).ok());
+  EXPECT_FALSE(run_->what_if("softmax", 0.5, {}, {}).ok());
+  EXPECT_FALSE(run_->what_if("gemm", 0.5, {}, 8).ok());
+
+  const TableData found = run_->find_operators("MM", 20);
+  ASSERT_EQ(found.rows, 1u);
+  const auto name = std::find_if(found.columns.begin(), found.columns.end(),
+                                 [](const ColumnData& column) { return column.name == "name"; });
+  ASSERT_NE(name, found.columns.end());
+  EXPECT_EQ(texts(*name), std::vector<std::string>{"aten::mm"});
+  EXPECT_EQ(run_->find_operators("zzzz", 20).rows, 0u);
+}
+
 }  // namespace
 }  // namespace stepscope

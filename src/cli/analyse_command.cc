@@ -105,7 +105,7 @@ Status analyse(Options& options, Program& program) {
   const auto ranks = [&] {
     const ProgressDisplay display(program.progress, "importing");
     return analyse_runs(options.paths, options.analyse, program.progress,
-                        [&](const AnalysedRank& rank) {
+                        [&](const AnalysedRank& rank, const AnalyseProgress&) {
                           std::FILE* out = rank.error.empty() ? stdout : stderr;
                           std::fputs(rank_text(rank, options.verbose).c_str(), out);
                           std::fflush(out);

@@ -98,6 +98,19 @@ TEST_F(CliTest, FailureIsOneWithAMessage) {
   EXPECT_EQ(run("query {} 'select 1' -o /no/such/folder/x.parquet").code, 1);
 }
 
+TEST_F(CliTest, WhatIfIsALineForEachRank) {
+  const Outcome changed = run("report {} --what-if 'gemm*0.5'");
+  EXPECT_EQ(changed.code, 0) << changed.err;
+  EXPECT_TRUE(changed.out.starts_with("rank 0, step ")) << changed.out;
+  EXPECT_NE(changed.out.find("1 event of 1.50 µs changes\nrank 1, step "), std::string::npos)
+      << changed.out;
+  EXPECT_EQ(run("report {} --what-if 'gemm*0.5' --rank 1").out.find("rank 0"), std::string::npos);
+  EXPECT_EQ(run("report {} --what-if gemm").code, 1);
+  EXPECT_EQ(run("report {} --what-if 'softmax*0'").code, 1);
+  EXPECT_EQ(run("report {} --what-if 'gemm*0.5' --step 4711").code, 1);
+  EXPECT_EQ(run("report {} --step 1").code, 2);
+}
+
 TEST_F(CliTest, QueryFormats) {
   const std::string sql = "'select rank, name, dur from kernels where rank = 0 order by dur'";
   EXPECT_EQ(run("query {} " + sql).out,

@@ -6,9 +6,9 @@
 //
 // With `format` the rows that match come as a file, all of them.
 #include <algorithm>
-#include <cctype>
 #include <numeric>
 
+#include "analyses/common/names.h"
 #include "analyses/common/result_text.h"
 #include "base/json_text.h"
 #include "query/parquet_rows.h"
@@ -35,14 +35,6 @@ std::string_view kind_name(ValueKind kind) {
       return "text";
   }
   return "";
-}
-
-bool contains_ignoring_case(std::string_view text, std::string_view part) {
-  const auto same = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) ==
-           std::tolower(static_cast<unsigned char>(b));
-  };
-  return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
 }
 
 bool matches_text(const ResultTable& table, size_t row, std::string_view part) {

@@ -64,6 +64,35 @@ Result<AskedTable> owners_at(RunAnalyses& run, const httplib::Request& request) 
                "the table memory has the pools of this run"};
 }
 
+// The tables of the critical path of a step that is named, and of a change of it.
+Result<AskedTable> path_of_step(RunAnalyses& run, const std::string& name,
+                                const httplib::Request& request) {
+  const auto rank = optional_integer(request, "rank");
+  if (!rank) return rank.error();
+  const auto step = optional_integer(request, "step");
+  if (!step) return step.error();
+  const StepChoice choice{*rank, *step};
+  if (name == "what_if") {
+    const auto change = parse_what_if(request.get_param_value("change"));
+    if (!change) return change.error();
+    auto rows = run.what_if(*change, choice);
+    if (!rows) return std::move(rows.error());
+    return own_table<WhatIfRow>("what_if", "A step with a change.", std::move(*rows),
+                                kWhatIfFields);
+  }
+  if (name == "critical_path_segments") {
+    auto rows = run.critical_path_segments_of(choice);
+    if (!rows) return std::move(rows.error());
+    return own_table<PathSegment>("critical_path_segments",
+                                  "The critical path of a step, piece by piece.", std::move(*rows),
+                                  kPathSegmentFields);
+  }
+  auto rows = run.critical_path_of(choice);
+  if (!rows) return std::move(rows.error());
+  return own_table<CriticalPathRow>("critical_path", "What the length of a step consists of.",
+                                    std::move(*rows), kCriticalPathFields);
+}
+
 }  // namespace
 
 Result<AskedTable> asked_table(RunAnalyses& run, const std::string& name,
@@ -73,6 +102,9 @@ Result<AskedTable> asked_table(RunAnalyses& run, const std::string& name,
   if (name == "memory_curve" && (request.has_param("from") || request.has_param("to")))
     return curve_of_range(run, request);
   if (name == "memory_owners" && request.has_param("at")) return owners_at(run, request);
+  const bool of_step = name == "critical_path" || name == "critical_path_segments";
+  if ((of_step && request.has_param("step")) || (name == "what_if" && request.has_param("change")))
+    return path_of_step(run, name, request);
   auto table = run.table(name);
   if (!table) return std::move(table.error());
   return AskedTable{std::move(*table), nullptr};

@@ -225,6 +225,33 @@ TEST_F(ServerTest, MemoryOfAMomentAndOfAPart) {
   get(run + "cpu?first_step=one", 400);
 }
 
+TEST_F(ServerTest, CriticalPathsOfAStepAndOfAChangedOne) {
+  start();
+  folder_.write("runs/steps.json", R"({"traceEvents":[
+    {"ph":"X","cat":"user_annotation","name":"ProfilerStep#7","pid":1,"tid":1,"ts":0,"dur":100},
+    {"ph":"X","cat":"user_annotation","name":"ProfilerStep#8","pid":1,"tid":1,"ts":100,"dur":100},
+    {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":10,"dur":50},
+    {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":110,"dur":50},
+    {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":60,"dur":40,"args":{"device":0,"stream":7}},
+    {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":160,"dur":20,"args":{"device":0,"stream":7}}]})");
+  const std::string run = ready("steps.json") + "/analyses/";
+  EXPECT_EQ(get(run + "critical_path")["total"], 1);
+  for (const std::string step : {"7", "8"}) {
+    const json path = get(run + "critical_path?step=" + step);
+    ASSERT_EQ(path["total"], 1);
+    EXPECT_EQ(path["columns"][2]["name"], "step");
+    EXPECT_EQ(write_json(path["rows"][0][2]), step);
+    EXPECT_GT(get(run + "critical_path_segments?step=" + step)["total"], 1);
+  }
+  get(run + "critical_path?step=4711", 404);
+  const json changed = get(run + "what_if?step=7&change=gemm*0.5");
+  ASSERT_EQ(changed["total"], 1);
+  EXPECT_EQ(changed["columns"][4]["name"], "events_ns");
+  EXPECT_EQ(changed["rows"][0][4], 40'000);
+  get(run + "what_if?change=gemm", 400);
+  get(run + "what_if?change=softmax*0", 404);
+}
+
 TEST_F(ServerTest, TheTimelineIsTypedArrays) {
   start();
   const std::string run = ready("one.json");

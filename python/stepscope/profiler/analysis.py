@@ -26,6 +26,10 @@ from stepscope.profiler._log import logger
 
 _PROGRAM = "from stepscope._analyse import main; main()"
 _NICENESS = 10
+# Of the log that the process writes into the directory; see stepscope._analyse, which is not
+# imported here because it loads the reader.
+_LOG_NAME = "analyse.stepscope.log"
+_SECONDS_BETWEEN_LINES = 5.0
 # A window may come every second, and an analysis take minutes.
 _MOST_IN_BACKGROUND = 2
 #: The end of a program waits so long for what is being analysed. Then it goes on without the
@@ -139,6 +143,12 @@ class Analyses:
             text=True,
         )  # fmt: skip
         self._running.append((directory, process))
+        logger.info(
+            "%s is being analysed by process %d; how far it is when it takes long: %s",
+            directory,
+            process.pid,
+            directory / _LOG_NAME,
+        )
 
     def _report(
         self, jobs: Iterable[tuple[Path, subprocess.Popen[str]]], until: float = math.inf
@@ -147,8 +157,7 @@ class Analyses:
             self._running.remove(job)
             directory, process = job
             try:
-                left = None if until == math.inf else max(until - time.monotonic(), 0.0)
-                incomplete, message = process.communicate(timeout=left)
+                incomplete, message = self._wait(directory, process, until)
             except subprocess.TimeoutExpired:
                 self._others.append(job)
                 logger.warning(
@@ -169,6 +178,30 @@ class Analyses:
                 )
             else:
                 logger.info("%s is ready: stepscope.open(%r)", directory, str(directory))
+
+    @staticmethod
+    def _wait(directory: Path, process: subprocess.Popen[str], until: float) -> tuple[str, str]:
+        """What the process wrote; meanwhile says how far it is."""
+        said = ""
+        while True:
+            left = max(until - time.monotonic(), 0.0)
+            try:
+                return process.communicate(timeout=min(left, _SECONDS_BETWEEN_LINES))
+            except subprocess.TimeoutExpired:
+                if left <= _SECONDS_BETWEEN_LINES:
+                    raise
+            progress = _last_line(directory / _LOG_NAME)
+            if progress and progress != said:
+                logger.info("%s: %s", directory, progress)
+                said = progress
+
+
+def _last_line(path: Path) -> str:
+    try:
+        lines = path.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    return lines[-1] if lines else ""
 
 
 #: Those that training does not wait for. They may outlive their profiler.

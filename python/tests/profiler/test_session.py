@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import gc
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -340,6 +341,59 @@ def test_the_end_does_not_wait_for_an_analysis_that_hangs(
     assert "is still being analysed" in first
     assert "is not analysed here" in second
     analyses._others[-1][1].communicate()
+
+
+def test_who_waits_for_an_analysis_is_told_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "stepscope")
+    release = tmp_path / "release"
+    program = (
+        "import pathlib, sys, time\n"
+        "from stepscope import _analyse\n"
+        "_analyse.SECONDS_BETWEEN_LINES = 0.0\n"
+        "log = _analyse.Log(pathlib.Path(sys.argv[1]))\n"
+        "log.progress(20, 50, 0, 0)\n"
+        f"while not pathlib.Path({str(release)!r}).exists(): time.sleep(0.01)\n"
+    )
+    monkeypatch.setattr(analysis, "_PROGRAM", program)
+    monkeypatch.setattr(analysis, "_SECONDS_BETWEEN_LINES", 0.05)
+    monkeypatch.setattr(analysis.importlib.util, "find_spec", lambda name: name)
+    analyses = analysis.Analyses()
+    analyses.start(tmp_path, analysis.Choices())
+    assert str(tmp_path / "analyse.stepscope.log") in caplog.text
+
+    def end() -> None:
+        for _ in range(1000):
+            if "40 % imported" in caplog.text:
+                break
+            time.sleep(0.01)
+        release.touch()
+
+    thread = threading.Thread(target=end)
+    thread.start()
+    analyses.finish()
+    thread.join()
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines.count(f"{tmp_path}: 40 % imported") == 1, "the same is not said again"
+    assert "is ready" in lines[-1]
+
+
+def test_how_far_an_analysis_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    native = pytest.importorskip("stepscope._analyse")
+    log = native.Log(tmp_path)
+    log.progress(1, 2, 0, 0)  # too early
+    log.end("done")
+    assert not (tmp_path / native.LOG_NAME).exists()
+    monkeypatch.setattr(native, "SECONDS_BETWEEN_LINES", 0.0)
+    log = native.Log(tmp_path)
+    log.progress(0, 0, 0, 0)
+    log.progress(5, 2, 0, 0)
+    log.progress(5, 5, 3, 8)
+    log.end("done")
+    text = (tmp_path / native.LOG_NAME).read_text()
+    assert text == "100 % imported\nfiles of rank 3 of 8 are written\ndone\n"
+    native.Log(tmp_path / "missing").say("nothing fails")
 
 
 def test_few_analyses_run_at_a_time(

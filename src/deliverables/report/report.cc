@@ -197,23 +197,34 @@ void add_data(RunAnalyses& run, Report& report) {
   }
 }
 
-void add_quality(const StoreReader& store, Report& report) {
-  std::map<std::pair<int, std::string>, std::pair<int64_t, std::string>> conditions;
-  for (size_t rank = 0; rank < store.rank_count(); ++rank) {
-    for_each_row<4>(
-        store, Table::kQuality, rank, {"severity", "code", "count", "meaning"},
-        [&](const auto& row) {
-          const std::string_view severity = store.string(row[0]);
-          if (severity == "note") return;
-          auto& [count, meaning] =
-              conditions[{severity == "loss" ? 0 : 1, std::string(store.string(row[1]))}];
-          count += row[2] == kNull ? 0 : row[2];
-          meaning = store.string(row[3]);
-        });
+// Notes are in the JSON form; those that decide which steps the numbers are made of are here too.
+bool is_told(const QualityRow& row) {
+  return row.severity != "note" || row.code == kIncompleteSteps || row.code == kProfilerOverhead ||
+         row.code == "window_cut";
+}
+
+void add_quality(RunAnalyses& run, Report& report) {
+  struct Told {
+    int64_t count = 0;
+    const QualityRow* first = nullptr;
+  };
+  std::map<std::pair<int, std::string_view>, Told> conditions;
+  for (const QualityRow& row : run.quality()) {
+    if (!is_told(row)) continue;
+    const int order = row.severity == "loss" ? 0 : row.severity == "suspect" ? 1 : 2;
+    Told& told = conditions[{order, row.code}];
+    told.count += row.count;
+    if (told.first == nullptr) told.first = &row;
   }
-  for (const auto& [key, found] : conditions)
-    report.quality.push_back(std::string(key.first == 0 ? "lost: " : "doubtful: ") + key.second +
-                             ", " + std::to_string(found.first) + " times: " + found.second);
+  constexpr const char* kWords[] = {"lost: ", "doubtful: ", "note: "};
+  for (const auto& [key, told] : conditions) {
+    std::string line = kWords[key.first] + std::string(key.second);
+    // What recording cost is a number, and not counted.
+    line += key.second == kProfilerOverhead
+                ? ": " + told.first->example
+                : ", " + std::to_string(told.count) + " times: " + std::string(told.first->meaning);
+    report.quality.push_back(std::move(line));
+  }
 }
 
 void explain_if_empty(RunAnalyses& run, const char* table, std::vector<std::string>& lines) {
@@ -235,7 +246,7 @@ Report make_report(RunAnalyses& run, const std::string& name) {
   explain_if_empty(run, "memory", report.memory);
   add_data(run, report);
   explain_if_empty(run, "pipeline", report.data);
-  add_quality(run.store(), report);
+  add_quality(run, report);
   return report;
 }
 

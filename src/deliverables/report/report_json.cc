@@ -28,29 +28,8 @@ constexpr Key kKeys[] = {
     {"pipeline_stages", "pipeline_stages"},
     {"cpu", "cpu"},
     {"flops", "flops"},
+    {"quality", "quality"},
 };
-
-void append_quality(std::string& out, const StoreReader& store) {
-  out += "\"quality\":[";
-  bool first = true;
-  for (size_t rank = 0; rank < store.rank_count(); ++rank) {
-    for_each_row<6>(store, Table::kQuality, rank,
-                    {"rank", "code", "severity", "count", "example", "meaning"},
-                    [&](const auto& row) {
-                      if (!first) out += ',';
-                      first = false;
-                      out += JsonObject()
-                                 .add("rank", row[0])
-                                 .add("code", store.string(row[1]))
-                                 .add("severity", store.string(row[2]))
-                                 .add("count", row[3])
-                                 .add("example", store.string(row[4]))
-                                 .add("meaning", store.string(row[5]))
-                                 .text();
-                    });
-  }
-  out += ']';
-}
 
 }  // namespace
 
@@ -71,8 +50,6 @@ std::string report_json(RunAnalyses& run, const std::string& name) {
       reasons += JsonObject().add("table", key).add("why", reason.why).text();
     }
   }
-  out += ",\n";
-  append_quality(out, run.store());
   return out + ",\n\"reasons\":[" + reasons + "]}\n";
 }
 

@@ -85,6 +85,28 @@ TEST(Report, SaysWhyItKnowsNoSteps) {
   EXPECT_NE(report_html(report).find("mark steps"), std::string::npos);
 }
 
+TEST(Report, TellsWhichStepsItCouldNotUse) {
+  const testing::TemporaryFolder folder;
+  RunAnalyses run(
+      testing::made_store(folder,
+                          [](RankBuilder& rank) {
+                            testing::add_step(rank, 1, 0, 100);
+                            rank.quality.add(QualityCode::kWindowCut, "step 0", 1);
+                            rank.quality.add(QualityCode::kZeroDuration, "", 5);
+                            rank.info.versions_json =
+                                R"({"metadata":{"step_times":{"with_recording":)"
+                                R"({"median_seconds":0.104,"steps":5},)"
+                                R"("without_recording":{"median_seconds":0.1,"steps":9}}}})";
+                          }),
+      {});
+  const Report report = make_report(run, "run");
+  ASSERT_EQ(report.quality.size(), 2u) << "other notes are not told";
+  EXPECT_EQ(report.quality[0],
+            "note: profiler_overhead: recorded steps take 4.0 % more time than those beside the "
+            "recording");
+  EXPECT_TRUE(report.quality[1].starts_with("note: window_cut, 1 times: "));
+}
+
 TEST_F(ReportTest, MarkdownHasTables) {
   const std::string text = report_markdown(make_report(*run_, "sample"));
   EXPECT_TRUE(text.starts_with("# sample\n"));
