@@ -223,8 +223,8 @@ int stepscope_start_from_environment(int with_gpu) try {
     if (with_gpu == 0) return 0;
     const stepscope::RecorderOptions defaults;
     const uint64_t most_mb = or_default(request->max_host_mb, defaults.max_host_bytes >> 20);
-    const stepscope::Status added = Process::instance().add_source(
-        gpu_source(gpu_options(request->gpu_tier, most_mb << 20)));
+    const stepscope::Status added =
+        Process::instance().add_source(gpu_source(gpu_options(request->gpu_tier, most_mb << 20)));
     if (!added) return fail(added.error().message());
     stop_before_the_driver_ends();
     return 1;

@@ -5,7 +5,8 @@
 //
 //   STEPSCOPE_OUTPUT   where the run's folder goes
 //   STEPSCOPE_TIER     pulse, kernels (the default) or full
-//   STEPSCOPE_SYSTEM_INTERVAL_MS, STEPSCOPE_MAX_HOST_MB, STEPSCOPE_MAX_DISK_GB, STEPSCOPE_MIN_FREE_GB
+//   STEPSCOPE_SYSTEM_INTERVAL_MS, STEPSCOPE_MAX_HOST_MB, STEPSCOPE_MAX_DISK_GB,
+//   STEPSCOPE_MIN_FREE_GB
 //
 // The recording begins there and ends with the program. It goes through libstepscope_collector: a
 // program which also uses record.h has been recorded since that was loaded, and gets the GPU added.
