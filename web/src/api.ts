@@ -278,6 +278,9 @@ function uploadFile(file: File, progress: (done: number) => void): Promise<strin
   })
 }
 
+export const sqlFormats = ['csv', 'json', 'jsonl', 'parquet', 'arrow'] as const
+export type SqlFormat = (typeof sqlFormats)[number]
+
 export type TableFormat = 'csv' | 'json' | 'parquet'
 
 export const api = {
@@ -324,6 +327,9 @@ export const api = {
   sql: async (run: string, sql: string, limit = 1000, signal?: AbortSignal) =>
     (await fetchChecked(`runs/${run}/sql`, { method: 'POST', body: JSON.stringify({ sql, limit }), signal }))
       .json() as Promise<SqlResult>,
+  // All rows of a statement, as a file.
+  sqlFile: async (run: string, sql: string, format: SqlFormat, signal?: AbortSignal) =>
+    (await fetchChecked(`runs/${run}/sql`, { method: 'POST', body: JSON.stringify({ sql, format }), signal })).blob(),
   schema: (run: string) => getJson<{ tables: { name: string; columns: string[] }[] }>(`runs/${run}/schema`),
   // A rank's timeline; with `scope_levels` as a trace view whose scopes go down to that level.
   traceLink: (run: string, query: { position: number; scope_levels?: number }) => `${root}runs/${run}/trace${queryText(query)}`,

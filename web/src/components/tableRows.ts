@@ -123,9 +123,9 @@ export function toClipboard(columns: ColumnInfo[], rows: Cell[][]): string {
   return [columns.map((column) => column.name).join('\t'), ...rows.map((row) => columns.map((_, i) => clean(row[i])).join('\t'))].join('\n')
 }
 
-export function saveFile(name: string, type: string, text: string): void {
+export function saveFile(name: string, type: string, content: string | Blob): void {
   const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([text], { type }))
+  link.href = URL.createObjectURL(new Blob([content], { type }))
   link.download = name
   link.click()
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000)

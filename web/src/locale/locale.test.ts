@@ -14,6 +14,12 @@ test('both languages have the same texts', () => {
   expect(keys(zh).sort()).toEqual(keys(en).sort())
 })
 
+// What is empty tells how to fill it.
+test('reasons of empty panels name what to record or set', () => {
+  const options = /\w+=True|stepscope\.pipeline|\bstep\(\)|STEPSCOPE_PEAKS/
+  for (const key of ['data.noSizes', 'data.noWaits', 'data.noSamples', 'operators.noHistory', 'memory.noBlocks', 'calculation.noRoof']) for (const language of [en, zh]) expect(text(language, key), key).toMatch(options)
+})
+
 test('both languages insert the same values', () => {
   for (const key of keys(en)) expect(placeholders(text(zh, key)), key).toEqual(placeholders(text(en, key)))
 })

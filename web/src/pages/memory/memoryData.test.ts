@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { compareOwners, mergePoints, pointAt, points, poolName, readZoom } from './memoryData'
+import { compareOwners, mergePoints, pointAt, points, pointSizes, poolName, readZoom } from './memoryData'
 
 const at = (...places: number[]) => places.map((place) => ({ at: place, row: {} }))
 
@@ -24,6 +24,11 @@ test('a place has the last event before it', () => {
   expect(pointAt(at(0, 10, 20), 15)?.at).toBe(10)
   expect(pointAt(at(5, 10), 1)?.at).toBe(5)
   expect(pointAt([], 1)).toBeNull()
+})
+
+test('a point tells the size of its operator, the total and the change', () => {
+  expect(pointSizes({ operator_bytes: 40, allocated_bytes: 1250, change_bytes: -8, reserved_bytes: null }, 5000)).toEqual([{ key: 'size', bytes: 40 }, { key: 'allocated', bytes: 1250 }, { key: 'change', bytes: -8 }, { key: 'available', bytes: 3750 }])
+  expect(pointSizes({ allocated_bytes: 0, change_bytes: -8 }, null)).toEqual([{ key: 'allocated', bytes: 0 }, { key: 'change', bytes: -8 }])
 })
 
 test('two moments differ by operator', () => {

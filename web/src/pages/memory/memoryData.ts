@@ -50,6 +50,16 @@ export function readZoom(text: string, curve: Point[]): [number, number] | null 
   return from < to && to > first && from < last ? [from, to] : null
 }
 
+// What is said of a point: the size of its operator, what is allocated then, how that changed, and the rest. A single
+// allocation or release has no size beside its change.
+export function pointSizes(row: Row, capacity: Cell | undefined): { key: string; bytes: number }[] {
+  const known = (cell: Cell | undefined) => cell !== null && cell !== undefined
+  const out: { key: string; bytes: number }[] = []
+  for (const [key, column] of [['size', 'operator_bytes'], ['allocated', 'allocated_bytes'], ['change', 'change_bytes'], ['reserved', 'reserved_bytes']] as const) if (known(row[column])) out.push({ key, bytes: Number(row[column]) })
+  if (known(capacity) && known(row.allocated_bytes)) out.push({ key: 'available', bytes: Number(capacity) - Number(row.allocated_bytes) })
+  return out
+}
+
 export interface OwnerChange {
   name: string
   category: string
