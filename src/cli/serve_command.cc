@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
@@ -28,9 +28,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// MindInsight's: the port already serves this folder.
+constexpr int kExitServedAlready = 2;
+
 struct Options {
   ServerOptions server;
-  std::string workspace;
+  std::string workspace;  // "": the default one
   uint64_t max_upload_mb = 8192;
   bool no_token = false;
   bool no_browser = false;
@@ -41,17 +44,59 @@ std::string default_workspace() {
   return std::string(home == nullptr ? "/tmp" : home) + "/stepscope";
 }
 
-// Where a server that runs in the background leaves word of itself.
-std::string note_path(const Options& options) {
-  return options.workspace + "/server." + std::to_string(options.server.port) + ".json";
+std::string workspace_file(const Options& options, const char* suffix) {
+  return options.workspace + "/server." + std::to_string(options.server.port) + suffix;
+}
+// Where a server that runs in the background leaves word of itself; only its user may read it.
+std::string note_path(const Options& options) { return workspace_file(options, ".json"); }
+std::string log_path(const Options& options) { return workspace_file(options, ".log"); }
+
+struct BackgroundServer {
+  pid_t pid = 0;
+  std::string base;
+  std::string link;
+};
+
+bool holds_port(const BackgroundServer& server, const std::string& holder) {
+  return holder.ends_with(fmt::format("(process {})", server.pid));
+}
+
+// The server that was started on this port from this workspace, while it runs.
+std::optional<BackgroundServer> background_server(const Options& options) {
+  const auto about = read_json_file(note_path(options));
+  if (!about || !about->is_object()) return std::nullopt;
+  BackgroundServer server;
+  if (about->contains("pid") && (*about)["pid"].is_number_integer())
+    server.pid = (*about)["pid"].get<pid_t>();
+  const auto text = [&](const char* key) {
+    const auto found = about->find(key);
+    return found != about->end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  server.base = text("base");
+  server.link = text("link");
+  // The number may belong to another program by now.
+  std::error_code problem;
+  const fs::path theirs = fs::read_symlink(fmt::format("/proc/{}/exe", server.pid), problem);
+  if (server.pid <= 1 || problem || theirs.filename() != "stepscope") return std::nullopt;
+  return server;
 }
 
 Error explain_port(Error error, const Options& options) {
   if (error.what != "cannot take the port") return error;
   const std::string holder = port_holder(options.server.port);
   if (!holder.empty()) error.why = "it is held by " + holder;
+  if (const auto server = background_server(options); server && holds_port(*server, holder))
+    error.why += fmt::format(", which serves {} at {}", server->base, server->link);
   if (const int next = next_free_port(options.server.port); next != 0)
     error.remedy = fmt::format("--port {} is free", next);
+  return error;
+}
+
+Status prepare_workspace(const std::string& folder) {
+  if (auto status = make_folder(folder); !status) return status;
+  if (access(folder.c_str(), R_OK | W_OK | X_OK) == 0) return {};
+  Error error = system_error("cannot use the workspace", folder, errno);
+  error.remedy = "name a folder that may be written: --workspace FOLDER";
   return error;
 }
 
@@ -93,6 +138,12 @@ void open_browser(const std::string& link) {
 }
 
 Status serve(Options& options, Progress& progress, bool browser) {
+  // Who did not name one may have no home that can be written; tags then cannot be kept.
+  if (options.workspace.empty()) {
+    options.workspace = default_workspace();
+  } else if (auto status = prepare_workspace(options.workspace); !status) {
+    return status;
+  }
   auto server = make_server(options);
   if (!server) return std::move(server.error());
   if (auto status = write_out(fmt::format("Web address: {}\n", (*server)->link())); !status)
@@ -108,13 +159,16 @@ int serve_detached(Options& options, Progress& progress, int report) {
     close(report);
   };
   auto server = make_server(options);
+  const std::string log = log_path(options);
   if (!server) {
+    // Another server may be writing there.
+    const int file = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    const std::string line = server.error().message() + "\n";
+    (void)!write(file, line.data(), line.size());
     tell("failed " + server.error().message());
     return kExitFailure;
   }
   setsid();
-  const std::string log =
-      options.workspace + "/server." + std::to_string(options.server.port) + ".log";
   const int file = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   const int nowhere = open("/dev/null", O_RDONLY);
   dup2(nowhere, STDIN_FILENO);
@@ -122,9 +176,14 @@ int serve_detached(Options& options, Progress& progress, int report) {
   dup2(file, STDERR_FILENO);
   const std::string note = note_path(options);
   {
-    const nlohmann::json about = {{"pid", getpid()}, {"base", options.server.base}};
-    std::ofstream(note) << write_json(about) << '\n';
-    chmod(note.c_str(), 0600);
+    const nlohmann::json about = {
+        {"pid", getpid()}, {"base", options.server.base}, {"link", (*server)->link()}};
+    // It has the token: nobody else may read it, at no moment.
+    const int made = open(note.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    fchmod(made, 0600);
+    const std::string line = write_json(about) + "\n";
+    (void)!write(made, line.data(), line.size());
+    close(made);
   }
   tell("ok " + (*server)->link());
   const Status status = serve_until_cancelled(**server, progress);
@@ -135,10 +194,19 @@ int serve_detached(Options& options, Progress& progress, int report) {
 
 Status start(Options& options, Program& program) {
   std::error_code problem;
+  if (options.workspace.empty()) options.workspace = default_workspace();
   options.workspace = fs::absolute(options.workspace, problem).string();
   options.server.base = fs::absolute(options.server.base, problem).string();
-  if (auto status = make_folder(options.workspace); !status) return status;
+  if (auto status = prepare_workspace(options.workspace); !status) return status;
   chmod(options.workspace.c_str(), 0700);
+  if (const auto server = background_server(options);
+      server && fs::equivalent(server->base, options.server.base, problem) &&
+      holds_port(*server, port_holder(options.server.port))) {
+    program.exit_code = kExitServedAlready;
+    return write_out(fmt::format("port {} already serves {}: process {}\nWeb address: {}\n",
+                                 options.server.port, options.server.base, server->pid,
+                                 server->link));
+  }
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return system_error("cannot start", "pipe", errno);
   const pid_t child = fork();
@@ -156,33 +224,27 @@ Status start(Options& options, Program& program) {
   if (!report.starts_with("ok ")) {
     waitpid(child, nullptr, 0);
     const std::string why = report.starts_with("failed ") ? report.substr(7) : "it ended at once";
-    return Error{ErrorCode::kIo, "service start state: failed", "", why, ""};
+    return Error{ErrorCode::kIo, "service start state: failed", "", why,
+                 "more failed details in log: " + log_path(options)};
   }
   return write_out(fmt::format(
       "Workspace: {}\nSummary base dir: {}\nWeb address: {}\nservice start state: success\n",
       options.workspace, options.server.base, report.substr(3)));
 }
 
-Status stop(const Options& options) {
-  const std::string note = note_path(options);
-  const auto read = read_json_file(note);
-  const auto about = read ? *read : nlohmann::json();
-  const pid_t pid = about.is_object() && about.contains("pid") && about["pid"].is_number_integer()
-                        ? about["pid"].get<pid_t>()
-                        : 0;
-  // The number may belong to another program by now.
-  std::error_code problem;
-  const fs::path theirs = fs::read_symlink(fmt::format("/proc/{}/exe", pid), problem);
-  if (pid <= 1 || problem || theirs.filename() != "stepscope")
+Status stop(Options& options) {
+  if (options.workspace.empty()) options.workspace = default_workspace();
+  const auto server = background_server(options);
+  if (!server)
     return Error{ErrorCode::kNotFound, "nothing to stop",
                  "port " + std::to_string(options.server.port),
                  "no server was started there from " + options.workspace,
                  "name the port and the workspace that `stepscope start` had"};
-  kill(pid, SIGTERM);
-  for (int i = 0; i < 60 && kill(pid, 0) == 0; ++i)
+  kill(server->pid, SIGTERM);
+  for (int i = 0; i < 60 && kill(server->pid, 0) == 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  if (kill(pid, 0) == 0) kill(pid, SIGKILL);
-  unlink(note.c_str());
+  if (kill(server->pid, 0) == 0) kill(server->pid, SIGKILL);
+  unlink(note_path(options).c_str());
   return write_out("Stopped the server on port " + std::to_string(options.server.port) + ".\n");
 }
 
@@ -199,8 +261,13 @@ void add_server_options(CLI::App& command, Options& options) {
                      "serve below this path, behind a proxy");
   command.add_option("--allow-host", server.allowed_hosts,
                      "name under which a proxy or ssh tunnel reaches the server");
+  command
+      .add_option("--allow-frame", server.allowed_frames,
+                  "page of another site that may show ours in a frame, as http://localhost:8888")
+      ->type_name("ORIGIN")
+      ->allow_extra_args(false);
   command.add_option("--workspace", options.workspace, "folder for tags of runs and for logs")
-      ->capture_default_str();
+      ->default_str(default_workspace());
   command
       .add_option("--max-upload-mb", options.max_upload_mb,
                   "largest file that the page may add to the folder (0: none)")
@@ -220,7 +287,6 @@ void add_server_options(CLI::App& command, Options& options) {
 
 void add_serve_commands(Program& program) {
   auto options = std::make_shared<Options>();
-  options->workspace = default_workspace();
   options->server.base = ".";
 
   CLI::App* foreground =
@@ -258,7 +324,8 @@ void add_serve_commands(Program& program) {
   CLI::App* end =
       program.app.add_subcommand("stop", "end a server that was started in the background");
   end->add_option("--port", options->server.port, "its port")->capture_default_str();
-  end->add_option("--workspace", options->workspace, "its folder for logs")->capture_default_str();
+  end->add_option("--workspace", options->workspace, "its folder for logs")
+      ->default_str(default_workspace());
   end->callback([&program, options] { program.work = [options] { return stop(*options); }; });
 }
 

@@ -54,11 +54,38 @@ Result<std::string> make_token() {
   return token;
 }
 
-Access::Access(std::string token, std::vector<std::string> hosts, std::string path_prefix)
+bool is_origin(std::string_view text) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!text.starts_with(scheme)) continue;
+    text.remove_prefix(scheme.size());
+    const std::string_view host = without_port(text);
+    const bool is_address = host.starts_with('[');  // [::1]
+    const std::string_view allowed =
+        is_address ? "0123456789abcdefABCDEF:[]"
+                   : "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.";
+    if (host.empty() || host.find_first_not_of(allowed) != std::string_view::npos ||
+        (is_address && (host.size() < 4 || !host.ends_with(']'))))
+      return false;
+    std::string_view port = text.substr(host.size());
+    if (port.empty()) return true;
+    if (!port.starts_with(':')) return false;
+    port.remove_prefix(1);
+    return !port.empty() && port.size() <= 5 &&
+           port.find_first_not_of("0123456789") == std::string_view::npos;
+  }
+  return false;
+}
+
+Access::Access(std::string token, std::vector<std::string> hosts, std::string path_prefix,
+               const std::vector<std::string>& frames)
     : token_(std::move(token)),
       proxies_(hosts),
       hosts_(std::move(hosts)),
-      path_prefix_(std::move(path_prefix)) {
+      path_prefix_(std::move(path_prefix)),
+      policy_(
+          "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+          "connect-src 'self'; object-src 'none'; base-uri 'self'; frame-ancestors 'self'") {
+  for (const std::string& origin : frames) policy_ += " " + origin;
   for (const char* name : {"localhost", "127.0.0.1", "[::1]"}) hosts_.emplace_back(name);
 }
 
@@ -91,11 +118,8 @@ bool Access::has_token(const httplib::Request& request) const {
   return same_secret(cookie_value(request.get_header_value("Cookie"), cookie_name()), token_);
 }
 
-void Access::add_headers(httplib::Response& response) {
-  response.set_header("Content-Security-Policy",
-                      "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: "
-                      "blob:; connect-src 'self'; object-src 'none'; base-uri 'self'; "
-                      "frame-ancestors 'self'");
+void Access::add_headers(httplib::Response& response) const {
+  response.set_header("Content-Security-Policy", policy_);
   response.set_header("X-Content-Type-Options", "nosniff");
   response.set_header("Referrer-Policy", "no-referrer");
   response.set_header("Cross-Origin-Resource-Policy", "same-origin");
@@ -110,7 +134,9 @@ bool Access::admit(const httplib::Request& request, httplib::Response& response)
   }
   if (comes_from_elsewhere(request)) {
     reply_error(response, {ErrorCode::kPermission, "refused", request.get_header_value("Origin"),
-                           "the request comes from another site's page", ""});
+                           "the request comes from another site's page",
+                           "send it from the server's own page, or without Origin; a proxy's name "
+                           "is allowed with --allow-host"});
     return false;
   }
   if (has_token(request)) return true;

@@ -20,8 +20,10 @@ namespace stepscope {
 
 class Access {
  public:
-  // `token` "": none is wanted. `hosts`: names besides those of the loopback.
-  Access(std::string token, std::vector<std::string> hosts, std::string path_prefix);
+  // `token` "": none is wanted. `hosts`: names besides those of the loopback. `frames`: origins
+  // (is_origin) of other sites whose pages may show ours in a frame.
+  Access(std::string token, std::vector<std::string> hosts, std::string path_prefix,
+         const std::vector<std::string>& frames);
 
   const std::string& token() const { return token_; }
   void set_port(int port) { port_ = port; }
@@ -29,7 +31,7 @@ class Access {
   // True when the request may go on; otherwise the response is complete: refused, or sent on to the
   // same page without the token in its address.
   bool admit(const httplib::Request& request, httplib::Response& response) const;
-  static void add_headers(httplib::Response& response);
+  void add_headers(httplib::Response& response) const;
 
  private:
   bool host_is_meant(const httplib::Request& request) const;
@@ -41,8 +43,13 @@ class Access {
   std::vector<std::string> proxies_;  // names that the user allowed
   std::vector<std::string> hosts_;    // ... and our own
   std::string path_prefix_;
+  std::string policy_;  // what pages may load, and who may show them
   int port_ = 0;
 };
+
+// "http://localhost:8888": http or https, a host, perhaps a port, and nothing else, so that it can
+// stand in a header.
+bool is_origin(std::string_view text);
 
 // 128 random bits in hexadecimal.
 Result<std::string> make_token();

@@ -77,7 +77,7 @@ Result<std::vector<size_t>> chosen_rows(const ResultTable& table, const httplib:
     const size_t column = table.find_column(by);
     if (column == table.columns().size())
       return Error{ErrorCode::kBadInput, "cannot sort", std::string(table.name()),
-                   "it has no column " + by.substr(0, 80), ""};
+                   "it has no column " + by.substr(0, 80), "the answer without sort has them"};
     std::stable_sort(rows.begin(), rows.end(), [&](size_t a, size_t b) {
       return comes_before(table.value(a, column), table.value(b, column), falling);
     });

@@ -30,8 +30,7 @@ Result<Wanted> wanted_of(const OpenRun& run, const httplib::Request& request) {
   for (size_t position = 0; position < run.store().rank_count(); ++position) {
     if (!*rank || run.store().rank_number(position) == **rank) wanted.ranks.push_back(position);
   }
-  if (wanted.ranks.empty())
-    return Error{ErrorCode::kNotFound, "no such rank", std::to_string(rank->value_or(0)), "", ""};
+  if (wanted.ranks.empty()) return not_in_run("rank", rank->value_or(0), "runs/ID");
   return wanted;
 }
 

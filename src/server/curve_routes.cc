@@ -46,7 +46,7 @@ Status send_curves(OpenRun& run, const httplib::Request& request, httplib::Respo
   std::vector<CurveItem> items;
   for (const uint64_t number : *series) {
     if (number >= run.curves().size())
-      return Error{ErrorCode::kNotFound, "no such series", std::to_string(number), "", ""};
+      return not_in_run("series", number, "runs/ID/timeline/series");
     items.clear();
     run.curves()[number].curve.query(*viewport, items);
     rows.push_back(static_cast<uint32_t>(number));

@@ -21,9 +21,16 @@
 namespace stepscope {
 namespace {
 
-constexpr double kQuerySeconds = 30;
 constexpr double kDownloadSeconds = 600;  // as long as the client reads
 constexpr int64_t kMostRows = 100'000;
+
+// Text where a JavaScript number would not hold it exactly.
+void append_integer(std::string& out, Int128 value) {
+  constexpr Int128 kExact = int64_t{1} << 53;
+  const auto narrow = static_cast<int64_t>(value);
+  const std::string text = narrow == value ? std::to_string(narrow) : int128_text(value);
+  out += value > kExact || value < -kExact ? '"' + text + '"' : text;
+}
 
 void append_cell(std::string& out, const QueryResult& result, const ResultChunk& chunk,
                  size_t column, size_t row) {
@@ -38,51 +45,74 @@ void append_cell(std::string& out, const QueryResult& result, const ResultChunk&
     case ValueType::kText:
       append_json_text(out, chunk.texts(column)[row]);
       return;
-    case ValueType::kInt128: {
-      const auto wide = chunk.wide_integers(column)[row];
-      const auto value = static_cast<int64_t>(wide);
-      // Sums that do not fit 64 bits lose nothing in the files; here they are rounded.
-      if (static_cast<__int128>(value) == wide) {
-        out += '"' + std::to_string(value) + '"';
-      } else {
-        append_json_number(out, static_cast<double>(wide));
-      }
+    case ValueType::kInt128:
+      append_integer(out, chunk.wide_integers(column)[row]);
       return;
-    }
     case ValueType::kBool:
       out += chunk.integers(column)[row] != 0 ? "true" : "false";
       return;
-    default: {
-      const int64_t value = chunk.integers(column)[row];
-      constexpr int64_t kExact = int64_t{1} << 53;
-      const std::string text = std::to_string(value);
-      out += value > kExact || value < -kExact ? '"' + text + '"' : text;
-    }
+    case ValueType::kInt64:
+      append_integer(out, chunk.integers(column)[row]);
+      return;
   }
 }
 
-Status send_sql_parquet(OpenRun& run, const std::string& sql, httplib::Response& response) {
+// A column of numbers may be sent as text: its kind is told beside it.
+std::string_view kind_name(ValueType type) {
+  switch (type) {
+    case ValueType::kBool:
+      return "bool";
+    case ValueType::kInt64:
+    case ValueType::kInt128:
+      return "integer";
+    case ValueType::kFloat64:
+      return "float";
+    case ValueType::kText:
+      return "text";
+  }
+  return "text";
+}
+
+// What is wrong with a statement comes from DuckDB, which does not know where our names are listed.
+Error explained(Error error) {
+  if (error.remedy.empty())
+    error.remedy = "the tables and columns of this run are in runs/ID/schema";
+  return error;
+}
+
+Result<int64_t> row_limit(const nlohmann::json& body) {
+  if (!body.contains("limit")) return 1000;
+  const auto& limit = body["limit"];
+  if (!limit.is_number_unsigned() || limit == 0)
+    return Error{
+        ErrorCode::kBadInput, "bad request", "limit", "it must be a whole number above 0",
+        "at most " + std::to_string(kMostRows) + " rows are sent; \"format\" has no limit"};
+  return static_cast<int64_t>(std::min<uint64_t>(limit.get<uint64_t>(), kMostRows));
+}
+
+Status send_sql_parquet(OpenRun& run, const std::string& sql, double seconds,
+                        httplib::Response& response) {
   auto spool = SpoolFile::create();
   if (!spool) return std::move(spool.error());
   // The run's own database may not write files.
   auto database = Database::open(run.shared_store(), {kQueryMemory, 0, {(*spool)->path()}});
   if (!database) return std::move(database.error());
-  const QueryLimits limits{kQuerySeconds, nullptr};
+  const QueryLimits limits{seconds, nullptr};
   if (auto status = (*database)->write_parquet(sql, (*spool)->path(), limits); !status)
-    return status;
+    return explained(std::move(status.error()));
   return send_file(response, "query.parquet", download_type("parquet"), std::move(*spool));
 }
 
 Status send_sql_file(OpenRun& run, const std::string& sql, const std::string& format,
-                     httplib::Response& response) {
+                     double seconds, httplib::Response& response) {
   if (download_type(format).empty())
     return Error{ErrorCode::kBadInput, "bad request", "format=" + format.substr(0, 80),
                  "there is no such format", "csv, json, jsonl, parquet or arrow"};
-  if (format == "parquet") return send_sql_parquet(run, sql, response);
+  if (format == "parquet") return send_sql_parquet(run, sql, seconds, response);
   auto database = run.database();
   if (!database) return std::move(database.error());
   auto started = (*database)->query(sql, {kDownloadSeconds, nullptr});
-  if (!started) return std::move(started.error());
+  if (!started) return explained(std::move(started.error()));
   const std::shared_ptr<QueryResult> result = std::move(*started);
   stream_download(response, "query." + format, download_type(format),
                   [run = run.shared_from_this(), result, format](const Sink& sink) {
@@ -94,25 +124,26 @@ Status send_sql_file(OpenRun& run, const std::string& sql, const std::string& fo
   return {};
 }
 
-Status send_sql(OpenRun& run, const httplib::Request& request, httplib::Response& response) {
+Status send_sql(OpenRun& run, const httplib::Request& request, double seconds,
+                httplib::Response& response) {
   const auto body = json_tree(request.body);
   if (!body.is_object() || !body.contains("sql") || !body["sql"].is_string())
     return Error{ErrorCode::kBadInput, "bad request", "body", "it is no JSON object with \"sql\"",
                  "{\"sql\": \"select ...\"}"};
   if (body.contains("format")) {
     if (!body["format"].is_string())
-      return Error{ErrorCode::kBadInput, "bad request", "format", "a text is wanted", ""};
+      return Error{ErrorCode::kBadInput, "bad request", "format", "a text is wanted",
+                   "csv, json, jsonl, parquet or arrow"};
     return send_sql_file(run, body["sql"].get<std::string>(), body["format"].get<std::string>(),
-                         response);
+                         seconds, response);
   }
-  int64_t limit = 1000;
-  if (body.contains("limit") && body["limit"].is_number_integer())
-    limit = std::clamp<int64_t>(body["limit"].get<int64_t>(), 1, kMostRows);
+  const auto limit = row_limit(body);
+  if (!limit) return limit.error();
   auto database = run.database();
   if (!database) return std::move(database.error());
   const auto start = std::chrono::steady_clock::now();
-  auto result = (*database)->query(body["sql"].get<std::string>(), {kQuerySeconds, nullptr});
-  if (!result) return std::move(result.error());
+  auto result = (*database)->query(body["sql"].get<std::string>(), {seconds, nullptr});
+  if (!result) return explained(std::move(result.error()));
 
   std::string json = "{\"columns\":[";
   const auto& columns = (*result)->columns();
@@ -120,15 +151,20 @@ Status send_sql(OpenRun& run, const httplib::Request& request, httplib::Response
     if (column > 0) json += ',';
     append_json_text(json, columns[column].name);
   }
+  json += "],\"kinds\":[";
+  for (size_t column = 0; column < columns.size(); ++column) {
+    if (column > 0) json += ',';
+    append_json_text(json, kind_name(columns[column].type));
+  }
   json += "],\"rows\":[";
   int64_t rows = 0;
   bool more = false;
   while (!more) {
     auto chunk = (*result)->next();
-    if (!chunk) return std::move(chunk.error());
+    if (!chunk) return explained(std::move(chunk.error()));
     if (*chunk == nullptr) break;
     for (size_t row = 0; row < (*chunk)->rows(); ++row) {
-      if (rows == limit) {
+      if (rows == *limit) {
         more = true;
         break;
       }
@@ -186,10 +222,9 @@ Status send_trace(OpenRun& run, const httplib::Request& request, httplib::Respon
   if (!levels) return levels.error();
   if (levels->has_value() && (**levels < 0 || **levels > 1000))
     return Error{ErrorCode::kBadInput, "bad request", "scope_levels",
-                 "it must lie between 0 and 1000", ""};
+                 "it must lie between 0 and 1000", "see docs/api.md"};
   const auto rank = static_cast<size_t>(*position);
-  if (rank >= run.store().rank_count())
-    return Error{ErrorCode::kNotFound, "no such rank", std::to_string(rank), "", ""};
+  if (rank >= run.store().rank_count()) return not_in_run("rank", rank, "runs/ID");
   std::string name = "rank_" + std::to_string(run.store().rank_number(rank));
   if (levels->has_value()) name += "_scopes_" + std::to_string(**levels);
   const std::string file_name = name + ".json";
@@ -211,9 +246,13 @@ Status send_trace(OpenRun& run, const httplib::Request& request, httplib::Respon
 
 }  // namespace
 
-void add_query_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog) {
+void add_query_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog,
+                      double seconds) {
   const std::string run = prefix + "/runs/([0-9a-f]{16})";
-  http.Post(run + "/sql", on_run(catalog, send_sql));
+  http.Post(run + "/sql", on_run(catalog, [seconds](OpenRun& open, const httplib::Request& request,
+                                                    httplib::Response& response) {
+              return send_sql(open, request, seconds, response);
+            }));
   http.Get(run + "/schema", on_run(catalog, send_schema));
   http.Get(run + "/trace", on_run(catalog, send_trace));
 }

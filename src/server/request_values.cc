@@ -8,7 +8,7 @@ namespace {
 
 Error bad_value(const char* name, const std::string& text, std::string why) {
   return {ErrorCode::kBadInput, "bad request", std::string(name) + "=" + text.substr(0, 80),
-          std::move(why), ""};
+          std::move(why), "see docs/api.md"};
 }
 
 template <class T>
@@ -70,6 +70,11 @@ Result<std::vector<uint64_t>> number_list(const httplib::Request& request, const
     from = to + 1;
   }
   return values;
+}
+
+Error not_in_run(std::string_view what, uint64_t number, std::string_view see) {
+  return {ErrorCode::kNotFound, "no such " + std::string(what), std::to_string(number),
+          "the run has none of that number", "GET " + std::string(see) + " names those it has"};
 }
 
 }  // namespace stepscope

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <httplib.h>
@@ -23,6 +24,9 @@ Result<Viewport> viewport_value(const httplib::Request& request, int64_t origin_
 // "1,2,5": at most `most` numbers.
 Result<std::vector<uint64_t>> number_list(const httplib::Request& request, const char* name,
                                           size_t most);
+
+// "no such rank: 7": `see` is the route that lists what there is.
+Error not_in_run(std::string_view what, uint64_t number, std::string_view see);
 
 }  // namespace stepscope
 

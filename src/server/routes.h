@@ -22,7 +22,9 @@ void add_archive_routes(httplib::Server& http, const std::string& prefix, RunCat
 void add_curve_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
 void add_search_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
 void add_slice_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
-void add_query_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog);
+// `seconds`: the longest that a statement may take.
+void add_query_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog,
+                      double seconds);
 class TrainingControl;
 void add_control_routes(httplib::Server& http, const std::string& prefix, TrainingControl& control,
                         const RunCatalog& catalog);

@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "importers/discover.h"
 #include "importers/import_run.h"
-#include "server/http_reply.h"
+#include "server/confinement.h"
 
 namespace stepscope {
 namespace {
@@ -24,37 +24,6 @@ namespace fs = std::filesystem;
 // What was computed of a run (3 MB of one with 300 steps, more of larger ones) stays while it is
 // open. Only those looked at last are; another is opened again, and computed, when it is asked for.
 constexpr size_t kMostOpen = 12;
-
-bool is_below(const fs::path& path, const fs::path& base) {
-  const auto [rest, _] = std::mismatch(base.begin(), base.end(), path.begin(), path.end());
-  return rest == base.end();
-}
-
-// Whoever may write into the folder must not show what only the server may read.
-Status check_links(const std::string& run, const std::string& base_path) {
-  std::error_code problem;
-  const fs::path base = fs::canonical(base_path, problem);
-  const auto leads_out = [&](const fs::path& path) {
-    std::error_code broken;  // a link to nothing shows nothing
-    const fs::path real = fs::canonical(path, broken);
-    return !broken && !is_below(real, base);
-  };
-  const auto refused = [](const fs::path& path) {
-    return Error{ErrorCode::kPermission, "will not open the run", path.string(),
-                 "the link leads out of the served folder",
-                 "serve a folder that holds both, or open the run by itself: stepscope open PATH"};
-  };
-  if (leads_out(run)) return refused(run);
-  if (!fs::is_directory(run, problem)) return {};
-  const auto options = fs::directory_options::skip_permission_denied;
-  fs::recursive_directory_iterator at(run, options, problem);
-  for (const fs::recursive_directory_iterator end; !problem && at != end; at.increment(problem)) {
-    std::error_code ignored;
-    if (at->is_symlink(ignored) && leads_out(at->path())) return refused(at->path());
-  }
-  if (problem) return system_error("cannot look for links in the run", run, problem.value());
-  return {};
-}
 
 int64_t modified_ns(const std::string& path) {
   std::error_code problem;
@@ -98,6 +67,7 @@ struct RunCatalog::Run {
   uint64_t stamp = 0;
   int64_t turn = 0;  // higher ones are imported first
   std::string store_path;
+  Error error;                    // of kFailed
   std::shared_ptr<OpenRun> open;  // while it is among those looked at last
   int64_t looked_at = 0;          // higher ones later
 };
@@ -282,6 +252,7 @@ bool RunCatalog::import_next(std::unique_lock<std::mutex>& lock) {
   if (error) {
     entry.state = RunState::kFailed;
     entry.reason = error->message();
+    next->error = std::move(*error);
   } else {
     entry.state = RunState::kReady;
     entry.ranks = facts.ranks;
@@ -316,13 +287,15 @@ bool RunCatalog::takes_files() const {
 Result<std::shared_ptr<OpenRun>> RunCatalog::open(const std::string& id) {
   std::shared_ptr<OpenRun> closed;  // goes after the lock
   std::unique_lock lock(mutex_);
-  const auto found = runs_.find(id);
-  if (found == runs_.end())
-    return Error{ErrorCode::kNotFound, "no such run", id, "",
-                 "it may have been removed; see the list of runs"};
-  Run& run = *found->second;
-  if (run.entry.state == RunState::kFailed)
-    return Error{ErrorCode::kBadInput, "cannot open the run", run.entry.name, run.entry.reason, ""};
+  const auto found = find(id);
+  if (!found) return found.error();
+  Run& run = **found;
+  if (run.entry.state == RunState::kFailed) {
+    Error why = run.error;
+    std::string remedy = std::exchange(why.remedy, "");
+    if (remedy.empty()) remedy = "repair or replace the file: it is read again when it changes";
+    return Error{why.code, "cannot open the run", run.entry.name, why.message(), remedy};
+  }
   if (run.entry.state != RunState::kReady)
     return Error{ErrorCode::kCancelled, "not ready yet", run.entry.name, "it is being imported",
                  "ask again in a moment"};
@@ -360,9 +333,16 @@ std::shared_ptr<OpenRun> RunCatalog::close_oldest() {
 
 Result<std::string> RunCatalog::path_of(const std::string& id) const {
   const std::scoped_lock lock(mutex_);
-  const auto found = runs_.find(id);
-  if (found == runs_.end()) return Error{ErrorCode::kNotFound, "no such run", id, "", ""};
-  return found->second->entry.path;
+  const auto found = find(id);
+  if (!found) return found.error();
+  return (*found)->entry.path;
+}
+
+// The lock is held.
+Result<RunCatalog::Run*> RunCatalog::find(const std::string& id) const {
+  if (const auto found = runs_.find(id); found != runs_.end()) return found->second.get();
+  return Error{ErrorCode::kNotFound, "no such run", id, "nothing of that id is in the folder",
+               "it may have been removed; see the list of runs"};
 }
 
 Result<std::string> RunCatalog::add(const std::string& path) {
@@ -386,13 +366,12 @@ Result<std::string> RunCatalog::add(const std::string& path) {
 
 Status RunCatalog::want(const std::string& id) {
   const std::scoped_lock lock(mutex_);
-  const auto found = runs_.find(id);
-  if (found == runs_.end()) return Error{ErrorCode::kNotFound, "no such run", id, "", ""};
+  const auto found = find(id);
+  if (!found) return found.error();
   int64_t last = 0;
   for (const auto& [other, run] : runs_) last = std::max(last, run->turn);
-  found->second->turn = last + 1;
-  if (found->second->entry.state == RunState::kFailed)
-    found->second->entry.state = RunState::kFound;
+  (*found)->turn = last + 1;
+  if ((*found)->entry.state == RunState::kFailed) (*found)->entry.state = RunState::kFound;
   wake_.notify_all();
   return {};
 }

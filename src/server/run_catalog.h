@@ -89,6 +89,7 @@ class RunCatalog {
 
   void work();
   Status look();
+  Result<Run*> find(const std::string& id) const;
   std::string keep(const FoundRun& found, const std::string& base);
   bool import_next(std::unique_lock<std::mutex>& lock);
   std::shared_ptr<OpenRun> close_oldest();

@@ -15,10 +15,11 @@ namespace {
 
 class RunCatalogTest : public ::testing::Test {
  protected:
-  void start(int runs) {
+  void start(int runs, double look_every_seconds = 0) {
     for (int i = 0; i < runs; ++i)
       folder_.write("run" + std::to_string(i) + ".json", testing::small_trace());
-    catalog_ = std::make_unique<RunCatalog>(CatalogOptions{folder_.path(), false, 1, 0});
+    catalog_ =
+        std::make_unique<RunCatalog>(CatalogOptions{folder_.path(), false, 1, look_every_seconds});
     ASSERT_TRUE(catalog_->start().ok());
     for (const RunEntry& run : catalog_->entries()) ASSERT_TRUE(settled(run.id)) << run.name;
   }
@@ -26,6 +27,17 @@ class RunCatalogTest : public ::testing::Test {
     for (int i = 0; i < 2000; ++i) {
       for (const RunEntry& run : catalog_->entries()) {
         if (run.id == id && run.state == RunState::kReady) return true;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  }
+
+  // The run, once it is ready with so many steps.
+  bool has_steps(const std::string& id, int64_t steps) {
+    for (int i = 0; i < 2000; ++i) {
+      for (const RunEntry& run : catalog_->entries()) {
+        if (run.id == id && run.state == RunState::kReady && run.steps == steps) return true;
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
@@ -66,6 +78,38 @@ TEST_F(RunCatalogTest, AStoreThatSomebodyRemovedIsMadeAgain) {
   EXPECT_FALSE(catalog_->open(id).ok());
   ASSERT_TRUE(settled(id));
   EXPECT_TRUE(catalog_->open(id).ok());
+}
+
+std::string trace_with_steps(int steps) {
+  std::vector<std::string> events;
+  for (int step = 0; step < steps; ++step)
+    events.push_back(
+        testing::event("ProfilerStep#" + std::to_string(step), step * 100, "", "user_annotation"));
+  return testing::trace_of(events);
+}
+
+TEST_F(RunCatalogTest, ARunThatGrowsOrIsReplacedIsReadAgain) {
+  start(1, 0.02);
+  const std::string id = catalog_->entries()[0].id;
+  const auto seen = catalog_->open(id);
+  ASSERT_TRUE(seen.ok());
+  // It grows in two goes; what is there in between may be read or not.
+  const std::string whole = trace_with_steps(4);
+  folder_.write("run0.json", whole.substr(0, whole.size() / 2));
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  folder_.write("run0.json", whole);
+  ASSERT_TRUE(has_steps(id, 4));
+  // Another file takes its name.
+  const testing::TemporaryFolder elsewhere;
+  std::filesystem::rename(elsewhere.write("new.json", trace_with_steps(7)),
+                          folder_.path("run0.json"));
+  ASSERT_TRUE(has_steps(id, 7));
+  const auto now = catalog_->open(id);
+  ASSERT_TRUE(now.ok());
+  EXPECT_EQ((*now)->store().rows(Table::kSteps, 0), 7u);
+  // Who looked at it before still has what it was then.
+  EXPECT_EQ((*seen)->store().rows(Table::kSteps, 0), 1u);
+  EXPECT_EQ(catalog_->entries().size(), 1u);
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ constexpr uint64_t kLargestFile = 16 << 20;
 
 Status check(const std::vector<std::string>& tags) {
   const auto bad = [](std::string where, std::string why) {
-    return Error{ErrorCode::kBadInput, "cannot tag the run", std::move(where), std::move(why), ""};
+    return Error{ErrorCode::kBadInput, "cannot tag the run", std::move(where), std::move(why),
+                 "{\"tags\": [\"word\", ...]}; see docs/api.md"};
   };
   if (tags.size() > kMostTags)
     return bad("", "a run has at most " + std::to_string(kMostTags) + " tags");

@@ -24,7 +24,7 @@ namespace stepscope {
 struct Server::State {
   State(ServerOptions given, std::string token)
       : options(std::move(given)),
-        access(std::move(token), hosts(options), options.path_prefix),
+        access(std::move(token), hosts(options), options.path_prefix, options.allowed_frames),
         catalog({options.base, options.base_is_run, 0, options.look_every_seconds}),
         tags(options.workspace),
         control(options.control, options.control_authority) {}
@@ -48,6 +48,22 @@ struct Server::State {
 
 namespace {
 
+// "" or "/a/b"; browsers take . and .. for folders, and would ask for another path.
+bool is_plain_prefix(std::string_view prefix) {
+  while (!prefix.empty()) {
+    if (!prefix.starts_with('/')) return false;
+    prefix.remove_prefix(1);
+    const std::string_view part = prefix.substr(0, prefix.find('/'));
+    if (part.empty() || part == "." || part == ".." ||
+        part.find_first_not_of(
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") !=
+            std::string_view::npos)
+      return false;
+    prefix.remove_prefix(part.size());
+  }
+  return true;
+}
+
 Status check_options(const ServerOptions& options) {
   if (!options.want_token && !is_loopback_address(options.host))
     return Error{ErrorCode::kPermission, "will not serve without a token", options.host,
@@ -55,13 +71,15 @@ Status check_options(const ServerOptions& options) {
   if (options.certificate.empty() != options.private_key.empty())
     return Error{ErrorCode::kBadInput, "cannot serve over TLS", "",
                  "a certificate and its key belong together", "give both --cert and --key"};
-  if (!options.path_prefix.empty() &&
-      (!options.path_prefix.starts_with('/') || options.path_prefix.ends_with('/') ||
-       options.path_prefix.find_first_not_of(
-           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") !=
-           std::string::npos))
+  if (!is_plain_prefix(options.path_prefix))
     return Error{ErrorCode::kBadInput, "cannot serve below this path", options.path_prefix,
-                 "it must look like /stepscope", ""};
+                 "it must look like /stepscope or /tools/stepscope",
+                 "letters, digits, _, - and . between slashes, no . or .. alone"};
+  for (const std::string& origin : options.allowed_frames) {
+    if (!is_origin(origin))
+      return Error{ErrorCode::kBadInput, "cannot allow frames of this origin", origin,
+                   "it must be scheme, host and port", "such as http://localhost:8888"};
+  }
   return {};
 }
 
@@ -96,7 +114,8 @@ Status check_body(const ServerOptions& options, const httplib::Request& request)
   if (request.has_header("Transfer-Encoding"))
     return bad(ErrorCode::kLimit, "the request is too large", "its length is not given");
   if (request.get_header_value<uint64_t>("Content-Length") > options.largest_body)
-    return bad(ErrorCode::kLimit, "the request is too large", "");
+    return bad(ErrorCode::kLimit, "the request is too large",
+               "more than " + std::to_string(options.largest_body) + " bytes");
   return {};
 }
 
@@ -149,7 +168,7 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options) {
   http.set_tcp_nodelay(true);
   http.set_pre_routing_handler(
       [state = state.get()](const httplib::Request& request, httplib::Response& response) {
-        Access::add_headers(response);
+        state->access.add_headers(response);
         take_over_compression(request);
         return admit(state->options, state->access, request, response)
                    ? httplib::Server::HandlerResponse::Unhandled
@@ -161,7 +180,8 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options) {
   });
   http.set_exception_handler(
       [](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
-        reply_error(response, {ErrorCode::kIo, "the request failed", "", "out of memory", ""});
+        reply_error(response, {ErrorCode::kIo, "the request failed", "", "out of memory",
+                               "ask for less, or close runs: those not looked at are closed"});
       });
   const std::string api = options.path_prefix + "/api/v1";
   add_run_routes(http, api, state->catalog, state->tags, options.largest_upload > 0);
@@ -173,7 +193,7 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options) {
   add_curve_routes(http, api, state->catalog);
   add_search_routes(http, api, state->catalog);
   add_slice_routes(http, api, state->catalog);
-  add_query_routes(http, api, state->catalog);
+  add_query_routes(http, api, state->catalog, options.query_seconds);
   http.Get(api + "/.*",
            [](const httplib::Request&, httplib::Response& response) { response.status = 404; });
   add_page_routes(http, options.path_prefix);

@@ -23,12 +23,14 @@ struct ServerOptions {
   bool want_token = true;
   std::string token;  // "": a random one
   std::vector<std::string> allowed_hosts;
-  std::string control;            // a training that may be asked for recordings; "": none
-  std::string control_authority;  // see find_watched_places
-  std::string certificate;        // both or neither: TLS
+  std::vector<std::string> allowed_frames;  // origins of pages that may show ours in a frame
+  std::string control;                      // a training that may be asked for recordings; "": none
+  std::string control_authority;            // see find_watched_places
+  std::string certificate;                  // both or neither: TLS
   std::string private_key;
   unsigned threads = 512;           // connections at a time
   double look_every_seconds = 3;    // for new and changed runs
+  double query_seconds = 30;        // longest SQL statement
   uint64_t largest_body = 1 << 20;  // bytes
   uint64_t largest_upload = 8ull << 30;
 };

@@ -14,6 +14,14 @@ using nlohmann::json;
 using ServerTest = testing::ServerFixture;
 using testing::small_trace;
 
+// Every error says what is wrong and what to do.
+void expect_told(const std::string& body, const std::string& request) {
+  const json reply = json_tree(body);
+  ASSERT_TRUE(reply.contains("error")) << request << " " << body;
+  for (const char* part : {"code", "message", "what", "remedy"})
+    EXPECT_NE(reply["error"][part], "") << request << " " << body;
+}
+
 TEST_F(ServerTest, ListsRunsOfItsFolderAndNothingOutside) {
   start();
   const json one = settled("one.json");
@@ -289,7 +297,7 @@ TEST_F(ServerTest, SqlOnlyReads) {
     auto bad = client_->Post(run, headers_, body, "application/json");
     ASSERT_TRUE(bad) << body;
     EXPECT_EQ(bad->status, 400) << body << bad->body;
-    EXPECT_TRUE(json_tree(bad->body).contains("error")) << body;
+    expect_told(bad->body, body);
   }
 }
 
@@ -297,19 +305,51 @@ TEST_F(ServerTest, BadRequestsAreAnsweredAndItGoesOn) {
   start();
   const std::string run = ready("one.json");
   const std::string long_name(5000, 'a');
-  for (const std::string& path :
-       {std::string("nothing"), std::string("runs/0000000000000000"),
-        std::string("runs/../../etc/passwd"), run + "/slices/999999999999", run + "/slices/-1",
-        run + "/timeline/view?width=0", run + "/timeline/view?width=99999999999999999999",
-        run + "/timeline/view?tracks=1,x", run + "/timeline/view?tracks=4000000",
-        run + "/timeline/search", run + "/analyses/kernels?limit=-1",
-        run + "/analyses/kernels?offset=99999999999999999999", run + "/analyses/" + long_name,
-        run + "/trace?position=77"}) {
+  for (const std::string& path : {std::string("nothing"),
+                                  std::string("runs/0000000000000000"),
+                                  std::string("runs/../../etc/passwd"),
+                                  run + "/slices/999999999999",
+                                  run + "/slices/-1",
+                                  run + "/timeline/view?width=0",
+                                  run + "/timeline/view?width=99999999999999999999",
+                                  run + "/timeline/view?tracks=1,x",
+                                  run + "/timeline/view?tracks=4000000",
+                                  run + "/timeline/view?tracks=4000000000",
+                                  run + "/timeline/curves?series=4000000",
+                                  run + "/timeline/archive?rank=77",
+                                  run + "/timeline/range?tracks=x",
+                                  run + "/timeline/search",
+                                  run + "/timeline/search?q=a&limit=99999999999999999999",
+                                  run + "/analyses/kernels?limit=-1",
+                                  run + "/analyses/kernels?limit=9223372036854775807",
+                                  run + "/analyses/kernels?sort=x",
+                                  run + "/analyses/kernels?format=x",
+                                  run + "/analyses/memory_owners?at=1",
+                                  run + "/trace?scope_levels=-1",
+                                  run + "/analyses/kernels?offset=99999999999999999999",
+                                  run + "/analyses/" + long_name,
+                                  run + "/trace?position=77",
+                                  "runs/" + settled("broken.json")["id"].get<std::string>()}) {
     auto reply = client_->Get("/api/v1/" + path, headers_);
     ASSERT_TRUE(reply) << path;
     EXPECT_GE(reply->status, 400) << path;
     EXPECT_LT(reply->status, 500) << path;
-    EXPECT_TRUE(json_tree(reply->body).contains("error")) << path << reply->body;
+    expect_told(reply->body, path);
+  }
+  for (const char* gone : {"0000000000000000/tags", "0000000000000000/import"}) {
+    const std::string path = "/api/v1/runs/" + std::string(gone);
+    auto reply = path.ends_with("tags")
+                     ? client_->Put(path, headers_, "{\"tags\": []}", "application/json")
+                     : client_->Post(path, headers_, "", "application/json");
+    ASSERT_TRUE(reply) << path;
+    EXPECT_EQ(reply->status, 404) << path;
+    expect_told(reply->body, path);
+  }
+  for (const char* body : {"", "[]", "{\"tags\": 1}", "{\"tags\": [1]}", "{\"tags\": [\"\"]}"}) {
+    auto reply = client_->Put("/api/v1/" + run + "/tags", headers_, body, "application/json");
+    ASSERT_TRUE(reply) << body;
+    EXPECT_EQ(reply->status, 400) << body;
+    expect_told(reply->body, body);
   }
   EXPECT_EQ(get("runs")["runs"].size() > 0, true);
 }

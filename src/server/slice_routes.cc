@@ -213,7 +213,7 @@ Status send_slice(OpenRun& run, const httplib::Request& request, httplib::Respon
   const uint64_t slice = std::strtoull(request.matches[2].str().c_str(), nullptr, 10);
   const size_t rank = run.rank_of_row(Table::kSlices, slice);
   if (rank == store.rank_count())
-    return Error{ErrorCode::kNotFound, "no such slice", std::to_string(slice), "", ""};
+    return not_in_run("slice", slice, "runs/ID/timeline/search?q=NAME");
   const uint64_t base = store.row_base(Table::kSlices, rank);
   const uint64_t row = slice - base;
   const Surroundings around = look_around(store, rank, row);

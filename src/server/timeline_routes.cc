@@ -201,8 +201,7 @@ Status send_view(OpenRun& run, const httplib::Request& request, httplib::Respons
   for (const uint64_t track : *tracks) {
     if (track >= kFirstComputedLane) {
       const ComputedLaneView* lane = run.lane_segments().find(track);
-      if (lane == nullptr)
-        return Error{ErrorCode::kNotFound, "no such lane", std::to_string(track), "", ""};
+      if (lane == nullptr) return not_in_run("lane", track, "runs/ID/timeline/lanes");
       const SliceColour colour = lane_colour(lane->lane->kind);
       for (size_t depth = 0; depth < lane->rows.size(); ++depth) {
         segments.clear();
@@ -220,8 +219,7 @@ Status send_view(OpenRun& run, const httplib::Request& request, httplib::Respons
       continue;
     }
     const size_t rank = run.rank_of_row(Table::kTracks, track);
-    if (rank == store.rank_count())
-      return Error{ErrorCode::kNotFound, "no such track", std::to_string(track), "", ""};
+    if (rank == store.rank_count()) return not_in_run("track", track, "runs/ID/timeline/tracks");
     const uint64_t row = track - store.row_base(Table::kTracks, rank);
     const uint64_t slice_base = store.row_base(Table::kSlices, rank);
     const auto lanes = store.lanes(rank);

@@ -118,7 +118,8 @@ Result<TrainingControl::Request> TrainingControl::capture(const CaptureWish& wis
     follow(request, asked->ranks);
     return request;
   }
-  return Error{ErrorCode::kCancelled, "the request is forgotten", asked->id, "", ""};
+  return Error{ErrorCode::kCancelled, "the request is forgotten", asked->id, "others came after it",
+               "ask again"};
 }
 
 }  // namespace stepscope

@@ -72,7 +72,8 @@ Result<std::string> put_in_place(const std::string& hidden, const std::string& f
     if (link(hidden.c_str(), path.c_str()) == 0) return path;
     if (errno != EEXIST) return system_error("cannot take the file", path, errno);
   }
-  return Error{ErrorCode::kLimit, "cannot take the file", name, "too many have this name", ""};
+  return Error{ErrorCode::kLimit, "cannot take the file", name, "too many have this name",
+               "give it another one"};
 }
 
 // Removes a file when it goes, whatever happened.
@@ -128,9 +129,11 @@ Result<std::string> receive(const UploadOptions& options, const httplib::Request
   if (!written) return std::move(written.error());
   const uint64_t length = request.get_header_value<uint64_t>("Content-Length");
   if (left || (request.has_header("Content-Length") && file->position() != length))
-    return Error{ErrorCode::kCancelled, "the file was not sent completely", name, "", ""};
+    return Error{ErrorCode::kCancelled, "the file was not sent completely", name,
+                 "the connection ended before it did", "send it again"};
   if (file->position() == 0)
-    return Error{ErrorCode::kBadInput, "cannot take the file", name, "it is empty", ""};
+    return Error{ErrorCode::kBadInput, "cannot take the file", name, "it is empty",
+                 "is it the right file?"};
   const Removal removal{hidden};
   if (auto status = file->commit(); !status) return std::move(status.error());
   auto path = put_in_place(hidden, folder, name);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import os
 import pathlib
@@ -40,7 +41,9 @@ def runs(tmp_path: pathlib.Path) -> pathlib.Path:
 
 
 @contextlib.contextmanager
-def serving(*options: object, limit: int | None = None, port: int = 0) -> Iterator[str]:
+def serving(
+    *options: object, limit: int | None = None, port: int = 0, command: str = "serve"
+) -> Iterator[str]:
     """The link of a server that runs meanwhile; `limit`: the largest file it can write."""
 
     def restrict() -> None:
@@ -48,9 +51,9 @@ def serving(*options: object, limit: int | None = None, port: int = 0) -> Iterat
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
-    command = [STEPSCOPE, "serve", "--port", str(port), *map(str, options)]
+    words = [STEPSCOPE, command, "--port", str(port), *map(str, options)]
     child = subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, bufsize=1, preexec_fn=restrict
+        words, stdout=subprocess.PIPE, text=True, bufsize=1, preexec_fn=restrict
     )
     try:
         assert child.stdout is not None
@@ -126,6 +129,79 @@ def test_start_and_stop(runs: pathlib.Path, tmp_path: pathlib.Path) -> None:
     assert subprocess.run([STEPSCOPE, "stop", *where], capture_output=True).returncode != 0
 
 
+def test_a_second_start_on_the_same_folder_names_the_first(
+    runs: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    where = ["--workspace", str(tmp_path / "workspace"), "--port", str(free_port())]
+
+    def start(folder: pathlib.Path) -> subprocess.CompletedProcess[str]:
+        command = [STEPSCOPE, "start", "--summary-base-dir", folder, *where]
+        return subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+
+    first = start(runs)
+    assert first.returncode == 0, first.stderr
+    address = dict(line.split(": ", 1) for line in first.stdout.splitlines())["Web address"]
+    try:
+        note = next((tmp_path / "workspace").glob("server.*.json"))
+        assert note.stat().st_mode & 0o777 == 0o600
+        pid = json.loads(note.read_text())["pid"]
+        again = start(runs / ".." / runs.name)
+        assert again.returncode == 2
+        assert f"process {pid}" in again.stdout
+        assert f"Web address: {address}" in again.stdout
+        other = tmp_path / "other"
+        other.mkdir()
+        refused = start(other)
+        assert refused.returncode == 1
+        assert f"process {pid}" in refused.stderr
+        assert str(runs) in refused.stderr
+        log = refused.stderr.rsplit("more failed details in log: ", 1)[1].strip().rstrip(")")
+        assert "cannot take the port" in pathlib.Path(log).read_text()
+        assert ask(address, "runs")["runs"]
+    finally:
+        subprocess.run([STEPSCOPE, "stop", *where], capture_output=True, timeout=20, check=False)
+
+
+def test_a_workspace_that_cannot_be_written_is_said_at_once(
+    runs: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    for command in ("start", "serve"):
+        for place in ("file", "file/below"):
+            told = subprocess.run(
+                [STEPSCOPE, command, runs, "--port", "0", "--workspace", tmp_path / place],
+                capture_output=True,
+                text=True,
+                timeout=20,
+                check=False,
+            )
+            assert told.returncode == 1, (command, place, told.stdout)
+            assert str(tmp_path / place) in told.stderr
+
+
+def test_a_prefix_that_leads_elsewhere_is_refused(runs: pathlib.Path) -> None:
+    for wrong in (["--url-path-prefix", "/../x"], ["--allow-frame", "http://a;b"]):
+        told = subprocess.run(
+            [STEPSCOPE, "serve", runs, "--port", "0", *wrong],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
+        )
+        assert told.returncode == 1
+        assert wrong[1] in told.stderr
+
+
+def test_frames_of_other_sites_are_allowed_one_by_one(runs: pathlib.Path) -> None:
+    origins = ["http://localhost:8888", "https://hub.example.org"]
+    with serving("--allow-frame", origins[0], "--allow-frame", origins[1], runs) as link:
+        address, token = link.split("?token=")
+        page = urllib.request.Request(address, headers={"X-Stepscope-Token": token})
+        with urllib.request.urlopen(page, timeout=20) as reply:
+            policy = reply.headers["Content-Security-Policy"]
+        assert policy.endswith("frame-ancestors 'self' " + " ".join(origins))
+
+
 def test_a_folder_that_is_not_there_says_what_was_expected(tmp_path: pathlib.Path) -> None:
     told = subprocess.run(
         [STEPSCOPE, "serve", tmp_path / "nowhere"], capture_output=True, text=True, timeout=20
@@ -170,9 +246,61 @@ def test_a_full_disk_is_the_runs_reason_and_the_server_goes_on(runs: pathlib.Pat
         with pytest.raises(urllib.error.HTTPError) as refused:
             ask(link, f"runs/{run['id']}")
         error = json.load(refused.value)["error"]
-        assert error["code"] == "bad_input"
+        assert error["code"] == "no_space"
+        assert error["remedy"] == "free some space"
         assert "one.json" in error["where"]
         assert ask(link, "runs")["runs"]
+
+
+def pytorch_trace(steps: int = 6) -> dict[str, Any]:
+    """What torch.profiler leaves of a training whose device mostly waits for data, in us."""
+    events: list[dict[str, Any]] = []
+
+    def add(cat: str, name: str, tid: int, ts: int, dur: int, **args: object) -> None:
+        pid = 0 if cat == "kernel" else 100
+        event = {"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur}
+        events.append({**event, "args": args})
+
+    for step in range(steps):
+        start = 1_000_000 + step * 10_000
+        add("user_annotation", f"ProfilerStep#{step}", 100, start, 9_900)
+        loader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+        add("user_annotation", loader, 100, start + 100, 6_000)
+        for i, name in enumerate(("aten::addmm", "aten::relu", "aten::addmm", "aten::sum")):
+            at, number = start + 6_200 + i * 500, step * 10 + i
+            add("cpu_op", name, 100, at, 300, **{"External id": number})
+            add("cuda_runtime", "cudaLaunchKernel", 100, at + 100, 20, correlation=number)
+            kernel = "sgemm_128x64" if name == "aten::addmm" else f"{name[6:]}_kernel"
+            known = {"correlation": number, "device": 0, "stream": 7, "External id": number}
+            add("kernel", kernel, 7, at + 150, 280, **known)
+    device = {"id": 0, "name": "NVIDIA H200", "totalGlobalMem": 1 << 37, "numSms": 132}
+    return {"schemaVersion": 1, "deviceProperties": [device], "traceEvents": events}
+
+
+def test_one_command_shows_what_a_pytorch_trace_holds(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for screen in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(screen, raising=False)
+    trace = tmp_path / "worker0.1700000000000.pt.trace.json.gz"
+    trace.write_bytes(gzip.compress(json.dumps(pytorch_trace()).encode()))
+    with serving(trace, "--workspace", tmp_path / "workspace", command="open") as link:
+        assert link.startswith("http://127.0.0.1:")
+        (run,) = settled(link)
+        assert (run["state"], run["steps"]) == ("ready", 6), run
+
+        def rows(table: str) -> list[dict[str, Any]]:
+            reply = ask(link, f"runs/{run['id']}/analyses/{table}")
+            names = [column["name"] for column in reply["columns"]]
+            return [dict(zip(names, row, strict=True)) for row in reply["rows"]]
+
+        (budget,) = [row for row in rows("step_budget") if row["step"] == 3]
+        assert budget["step_ns"] == 10_000_000
+        assert any("data" in finding["rule"] for finding in rows("findings")), rows("findings")
+        assert {"aten::addmm", "aten::relu"} <= {row["name"] for row in rows("operators")}
+        assert {row["name"] for row in rows("kernels")} >= {"sgemm_128x64", "relu_kernel"}
+        tracks = ask(link, f"runs/{run['id']}/timeline/tracks")["tracks"]
+        assert sum(track["slices"] for track in tracks) == 6 * 14
 
 
 def test_one_trace_and_one_store_can_be_opened(runs: pathlib.Path) -> None:

@@ -201,6 +201,7 @@ export interface RangeTotals {
 
 export interface SqlResult {
   columns: string[]
+  kinds: ColumnInfo['kind'][]
   rows: Cell[][]
   more: boolean
   ms: number

@@ -141,6 +141,7 @@ MemoryPlans memory_plans(const StoreReader& store, const RankId& rank) {
     point.position = nodes.integer(row, "position");
     point.allocated_bytes = nodes.integer(row, "total_bytes");
     point.change_bytes = nodes.integer(row, "change_bytes");
+    point.operator_bytes = count_of(nodes, row, "allocated_bytes");
     point.static_bytes = overview.static_bytes;
     point.name = nodes.text(row, "node_name");
     const std::string_view name = last_component(point.name);
@@ -154,7 +155,7 @@ MemoryPlans memory_plans(const StoreReader& store, const RankId& rank) {
     static_cast<PoolName&>(op) = overview;
     op.name = point.name;
     op.self_allocations = count_of(nodes, row, "allocations");
-    op.self_allocated_bytes = count_of(nodes, row, "allocated_bytes");
+    op.self_allocated_bytes = point.operator_bytes;
     op.self_increase_bytes = point.change_bytes;
     op.allocations = op.self_allocations;
     op.allocated_bytes = op.self_allocated_bytes;

@@ -74,6 +74,8 @@ TEST(MemoryPlan, NodesTensorsAndMarks) {
   EXPECT_EQ(curve[0].mark, "fp_start");
   EXPECT_EQ(curve[1].mark, "bp_end");
   EXPECT_EQ(curve[1].allocated_bytes, 1250);
+  EXPECT_EQ(curve[0].operator_bytes, 200);
+  EXPECT_EQ(curve[1].operator_bytes, 40);
   EXPECT_EQ(curve[1].ts, kNull);
   const auto& owners = analyses.memory().owners;
   ASSERT_EQ(owners.size(), 4u);

@@ -135,6 +135,7 @@ struct MemoryPoint : PoolName {
   int64_t active_bytes = kNull;
   int64_t static_bytes = kNull;
   int64_t change_bytes = kNull;
+  int64_t operator_bytes = kNull;
   std::string_view name;
   std::string_view mark;
 };
@@ -149,6 +150,8 @@ inline constexpr auto kMemoryPointFields = with_pool<MemoryPoint>({
     field<&MemoryPoint::static_bytes>("static_bytes", Unit::kBytes, "static memory of the plan"),
     field<&MemoryPoint::change_bytes>("change_bytes", Unit::kBytes,
                                       "allocated (positive) or released by it"),
+    field<&MemoryPoint::operator_bytes>("operator_bytes", Unit::kBytes,
+                                        "outputs and workspace of the plan's node"),
     field<&MemoryPoint::name>("name", Unit::kNone, "operator or node"),
     field<&MemoryPoint::mark>("mark", Unit::kNone,
                               "fp_start or bp_end: where forward starts and backward ends"),
