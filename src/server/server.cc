@@ -166,6 +166,11 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options) {
   http.set_keep_alive_timeout(3);  // a connection that is not used delays the end by that
   http.set_keep_alive_max_count(10'000);
   http.set_tcp_nodelay(true);
+  // The library's own choice, SO_REUSEPORT, lets two servers of one user share a port unseen.
+  http.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
   http.set_pre_routing_handler(
       [state = state.get()](const httplib::Request& request, httplib::Response& response) {
         state->access.add_headers(response);

@@ -247,7 +247,7 @@ def test_a_full_disk_is_the_runs_reason_and_the_server_goes_on(runs: pathlib.Pat
             ask(link, f"runs/{run['id']}")
         error = json.load(refused.value)["error"]
         assert error["code"] == "no_space"
-        assert error["remedy"] == "free some space"
+        assert error["remedy"].startswith("free some space")
         assert "one.json" in error["where"]
         assert ask(link, "runs")["runs"]
 
@@ -295,8 +295,8 @@ def test_one_command_shows_what_a_pytorch_trace_holds(
             return [dict(zip(names, row, strict=True)) for row in reply["rows"]]
 
         (budget,) = [row for row in rows("step_budget") if row["step"] == 3]
-        assert budget["step_ns"] == 10_000_000
-        assert any("data" in finding["rule"] for finding in rows("findings")), rows("findings")
+        assert budget["step_ns"] == 9_900_000
+        assert rows("findings")[0]["rule"] == "slow_input"
         assert {"aten::addmm", "aten::relu"} <= {row["name"] for row in rows("operators")}
         assert {row["name"] for row in rows("kernels")} >= {"sgemm_128x64", "relu_kernel"}
         tracks = ask(link, f"runs/{run['id']}/timeline/tracks")["tracks"]
