@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -16,6 +15,7 @@
 #include "cli/selection.h"
 #include "cli/terminal.h"
 #include "json/json_tree.h"
+#include "tests/support/file_text.h"
 #include "tests/support/sample_store.h"
 
 namespace stepscope {
@@ -29,12 +29,7 @@ struct Outcome {
   std::string err;
 };
 
-std::string file_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+using testing::file_text;
 
 class CliTest : public ::testing::Test {
  protected:

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/decimal.h"
 #include "base/folder.h"
 
 namespace stepscope {
@@ -31,32 +32,43 @@ std::string listening_inode(const char* table, int port) {
   return {};
 }
 
+// "" when nobody listens, on neither kind of address.
+std::string listening_inode(int port) {
+  const std::string inode = listening_inode("/proc/net/tcp", port);
+  return inode.empty() ? listening_inode("/proc/net/tcp6", port) : inode;
+}
+
 }  // namespace
 
-std::string port_holder(int port) {
-  std::string inode = listening_inode("/proc/net/tcp", port);
-  if (inode.empty()) inode = listening_inode("/proc/net/tcp6", port);
-  if (inode.empty()) return {};
+std::string PortHolder::text() const {
+  return process == 0 ? "another user's process"
+                      : name + " (process " + std::to_string(process) + ")";
+}
+
+std::optional<PortHolder> port_holder(int port) {
+  const std::string inode = listening_inode(port);
+  if (inode.empty()) return std::nullopt;
   const std::string socket = "socket:[" + inode + "]";
   std::error_code ignored;
   for (const fs::path& process : paths_in("/proc", ignored)) {
-    const std::string pid = process.filename().string();
-    if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
+    const auto pid = parse_integer(process.filename().string());
+    if (!pid) continue;
     std::error_code closed;
     for (const fs::path& open : paths_in(process / "fd", closed)) {
       if (fs::read_symlink(open, closed) != socket) continue;
+      PortHolder holder;
+      holder.process = static_cast<pid_t>(*pid);
       std::ifstream name(process / "comm");
-      std::string command;
-      std::getline(name, command);
-      return command + " (process " + pid + ")";
+      std::getline(name, holder.name);
+      return holder;
     }
   }
-  return "another user's process";
+  return PortHolder{};
 }
 
 int next_free_port(int port) {
   for (int next = port + 1; next < port + 200 && next < 65536; ++next) {
-    if (port_holder(next).empty()) return next;
+    if (listening_inode(next).empty()) return next;
   }
   return 0;
 }

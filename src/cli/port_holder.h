@@ -2,12 +2,22 @@
 #ifndef STEPSCOPE_CLI_PORT_HOLDER_H_
 #define STEPSCOPE_CLI_PORT_HOLDER_H_
 
+#include <sys/types.h>
+
+#include <optional>
 #include <string>
 
 namespace stepscope {
 
-// "python3 (process 1234)"; "" when nobody does, "another user's process" when it may not be seen.
-std::string port_holder(int port);
+struct PortHolder {
+  std::string name;   // of the program
+  pid_t process = 0;  // 0: another user's, which may not be seen
+
+  std::string text() const;  // "python3 (process 1234)"
+};
+
+// Nothing when nobody listens.
+std::optional<PortHolder> port_holder(int port);
 // The next port nobody listens on, 0 when there is none.
 int next_free_port(int port);
 

@@ -8,6 +8,7 @@
 #include "base/folder.h"
 #include "cli/terminal.h"
 #include "format/chunk_reader.h"
+#include "json/json_members.h"
 #include "json/json_tree.h"
 
 namespace stepscope {
@@ -18,21 +19,6 @@ using nlohmann::json;
 
 constexpr const char* kNotKnown = "not known";
 
-std::string text_in(const json& object, const char* key) {
-  const auto at = object.find(key);
-  return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
-}
-
-double number_in(const json& object, const char* key) {
-  const auto at = object.find(key);
-  return at != object.end() && at->is_number() ? at->get<double>() : 0.0;
-}
-
-int64_t integer_in(const json& object, const char* key) {
-  const auto at = object.find(key);
-  return at != object.end() && at->is_number_integer() ? at->get<int64_t>() : 0;
-}
-
 void take_note(const RawNote& note, RecordedRun& run) {
   json about = json_tree(note.json);
   if (note.name == "parameters") run.has_profiler = true;
@@ -41,7 +27,7 @@ void take_note(const RawNote& note, RecordedRun& run) {
     run.device = text_in(about, "name");
     run.device_kind = "GPU";
   } else if (note.name == "npu" && run.device.empty()) {
-    run.device = fmt::format("Ascend NPU {:.0f}", number_in(about, "device"));
+    run.device = fmt::format("Ascend NPU {:.0f}", number_in(about, "device", 0));
     run.device_kind = "NPU";
   } else if (note.name == "source_left_out") {
     const std::string source = text_in(about, "source");
@@ -57,7 +43,7 @@ void take_note(const RawNote& note, RecordedRun& run) {
 std::string missing_in(const RecordedRun& run) {
   if (!run.end.is_object()) return "the program ended before its recording did";
   std::string missing;
-  if (const int64_t lost = integer_in(run.end, "not_recorded"); lost > 0)
+  if (const int64_t lost = integer_in(run.end, "not_recorded", 0); lost > 0)
     missing = count_text(lost) + " events were not recorded";
   if (const std::string by = text_in(run.end, "stopped_by"); !by.empty())
     missing += (missing.empty() ? "it ended early: " : " and it ended early: ") + by;
@@ -95,11 +81,11 @@ std::string describe(const RecordedRun& run) {
   std::string events = "not ended";
   std::string writing;
   if (run.end.is_object()) {
-    events = count_text(integer_in(run.end, "events")) + " events";
-    if (const double seconds = number_in(run.end, "seconds"); seconds > 0) {
+    events = count_text(integer_in(run.end, "events", 0)) + " events";
+    if (const double seconds = number_in(run.end, "seconds", 0); seconds > 0) {
       events += fmt::format(" in {:.1f} s", seconds);
       writing = fmt::format(", {:.2g} % of a core to write them",
-                            100 * number_in(run.end, "writer_cpu_seconds") / seconds);
+                            100 * number_in(run.end, "writer_cpu_seconds", 0) / seconds);
     }
   }
   return fmt::format("{}, {}{}, {}", events, bytes_text(run.bytes), writing,
@@ -111,15 +97,15 @@ Status write_profiler_info(const RecordedRun& run) {
   for (const fs::path& file : paths_in(run.path, error)) {
     if (file.filename().string().starts_with("profiler_info_")) return {};
   }
-  const int64_t rank = run.recording.is_object() ? integer_in(run.recording, "rank") : 0;
+  const int64_t rank = run.recording.is_object() ? integer_in(run.recording, "rank", 0) : 0;
   json activities = {"CPU"};
   if (!run.device.empty()) activities.push_back(run.device_kind);
   const std::string missing = missing_in(run);
   json budget = json::object();
   if (run.recording.is_object()) {
-    budget["max_host_mb"] = integer_in(run.recording, "max_host_mb");
-    budget["max_disk_gb"] = number_in(run.recording, "max_disk_mb") / 1024;
-    budget["min_free_gb"] = number_in(run.recording, "min_free_mb") / 1024;
+    budget["max_host_mb"] = integer_in(run.recording, "max_host_mb", 0);
+    budget["max_disk_gb"] = number_in(run.recording, "max_disk_mb", 0) / 1024;
+    budget["min_free_gb"] = number_in(run.recording, "min_free_mb", 0) / 1024;
   }
   const nlohmann::ordered_json info = {
       {"profiler_parameters",

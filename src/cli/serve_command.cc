@@ -20,6 +20,7 @@
 #include "cli/output.h"
 #include "cli/port_holder.h"
 #include "cli/terminal.h"
+#include "json/json_members.h"
 #include "json/json_tree.h"
 #include "server/server.h"
 
@@ -57,23 +58,14 @@ struct BackgroundServer {
   std::string link;
 };
 
-bool holds_port(const BackgroundServer& server, const std::string& holder) {
-  return holder.ends_with(fmt::format("(process {})", server.pid));
-}
-
 // The server that was started on this port from this workspace, while it runs.
 std::optional<BackgroundServer> background_server(const Options& options) {
   const auto about = read_json_file(note_path(options));
-  if (!about || !about->is_object()) return std::nullopt;
+  if (!about) return std::nullopt;
   BackgroundServer server;
-  if (about->contains("pid") && (*about)["pid"].is_number_integer())
-    server.pid = (*about)["pid"].get<pid_t>();
-  const auto text = [&](const char* key) {
-    const auto found = about->find(key);
-    return found != about->end() && found->is_string() ? found->get<std::string>() : std::string();
-  };
-  server.base = text("base");
-  server.link = text("link");
+  server.pid = static_cast<pid_t>(integer_in(*about, "pid", 0));
+  server.base = text_in(*about, "base");
+  server.link = text_in(*about, "link");
   // The number may belong to another program by now.
   std::error_code problem;
   const fs::path theirs = fs::read_symlink(fmt::format("/proc/{}/exe", server.pid), problem);
@@ -83,9 +75,10 @@ std::optional<BackgroundServer> background_server(const Options& options) {
 
 Error explain_port(Error error, const Options& options) {
   if (error.what != "cannot take the port") return error;
-  const std::string holder = port_holder(options.server.port);
-  if (!holder.empty()) error.why = "it is held by " + holder;
-  if (const auto server = background_server(options); server && holds_port(*server, holder))
+  const auto holder = port_holder(options.server.port);
+  if (holder) error.why = "it is held by " + holder->text();
+  if (const auto server = background_server(options);
+      server && holder && holder->process == server->pid)
     error.why += fmt::format(", which serves {} at {}", server->base, server->link);
   if (const int next = next_free_port(options.server.port); next != 0)
     error.remedy = fmt::format("--port {} is free", next);
@@ -199,9 +192,10 @@ Status start(Options& options, Program& program) {
   options.server.base = fs::absolute(options.server.base, problem).string();
   if (auto status = prepare_workspace(options.workspace); !status) return status;
   chmod(options.workspace.c_str(), 0700);
+  const auto holder = port_holder(options.server.port);
   if (const auto server = background_server(options);
-      server && fs::equivalent(server->base, options.server.base, problem) &&
-      holds_port(*server, port_holder(options.server.port))) {
+      server && fs::equivalent(server->base, options.server.base, problem) && holder &&
+      holder->process == server->pid) {
     program.exit_code = kExitServedAlready;
     return write_out(fmt::format("port {} already serves {}: process {}\nWeb address: {}\n",
                                  options.server.port, options.server.base, server->pid,

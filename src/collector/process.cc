@@ -47,7 +47,7 @@ std::unique_lock<std::mutex> Process::wait_for_others(std::chrono::milliseconds 
   std::unique_lock lock(mutex_, std::try_to_lock);
   for (auto waited = most - most; !lock && waited < most; ++waited) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    lock.try_lock();
+    (void)lock.try_lock();
   }
   return lock;
 }

@@ -225,14 +225,16 @@ void Recorder::end_early(std::string why) {
 void Recorder::run() {
   ::pthread_setname_np(::pthread_self(), "stepscope");
   if (watch_) answer_signals_here();
-  // One after the other: a thread that needs one meanwhile waits for one at most.
-  or_give_up([&] {
-    for (size_t ready = 1; ready <= kReadyRings; ++ready) rings_.prepare(ready);
-  });
+  size_t ready = 0;
   int64_t flushed_ns = monotonic_ns();
   int64_t drain_ns = kDrainEveryNs;
   while (!stopping_.load(std::memory_order_acquire)) {
-    if (!sources_wait()) bell_.wait_ns(drain_ns);
+    // One ring between two looks: a thread that needs one waits for one at most, and a kernel that
+    // has to search for large pages does not keep the writer from those that record.
+    if (ready < kReadyRings)
+      or_give_up([&] { rings_.prepare(++ready); });
+    else if (!sources_wait())
+      bell_.wait_ns(drain_ns);
     const int64_t taken = events_taken_.load(std::memory_order_relaxed);
     or_give_up([&] { go_on(flushed_ns); });
     drain_ns = next_drain_ns(drain_ns, events_taken_.load(std::memory_order_relaxed) - taken);

@@ -18,6 +18,7 @@
 
 #include "base/file.h"
 #include "base/folder.h"
+#include "json/json_members.h"
 #include "json/json_tree.h"
 
 namespace stepscope {
@@ -30,11 +31,6 @@ constexpr uint64_t kLargestFile = 1 << 20;
 constexpr char kConfigName[] = "profiler_config.json";
 constexpr char kStatusFolder[] = ".stepscope";
 constexpr auto kLockPatience = std::chrono::seconds(5);
-
-std::string text_in(const Json& json, const char* key) {
-  const auto at = json.find(key);
-  return at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
-}
 
 std::string own_host() {
   char name[256] = {};

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json/json_tree.h"
+#include "tests/support/file_text.h"
 #include "tests/support/temporary_folder.h"
 
 namespace stepscope {
@@ -28,12 +29,7 @@ class WatchedFolderTest : public ::testing::Test {
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_.path(name)) << text;
   }
-  std::string text(const std::string& name) const {
-    std::ifstream file(folder_.path(name));
-    std::ostringstream all;
-    all << file.rdbuf();
-    return all.str();
-  }
+  std::string text(const std::string& name) const { return testing::file_text(folder_.path(name)); }
   // A rank of another machine that told of itself `age` seconds ago.
   Json status(int rank, double age) const {
     const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "json/json_members.h"
 #include "json/json_tree.h"
 
 namespace stepscope {
@@ -16,19 +17,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kLargestNumber = 9e15;  // a double still counts one by one
 
-std::string text_in(const Json& json, const char* key) {
-  const auto at = json.find(key);
-  return at != json.end() && at->is_string() ? at->get<std::string>() : std::string();
-}
-
-double number_in(const Json& json, const char* key) {
-  const auto at = json.find(key);
-  const double value = at != json.end() && at->is_number() ? at->get<double>() : 0;
+double bounded_in(const Json& json, const char* key) {
+  const double value = number_in(json, key, 0);
   return std::isfinite(value) ? std::clamp(value, -kLargestNumber, kLargestNumber) : 0;
 }
 
 int64_t whole_in(const Json& json, const char* key) {
-  return static_cast<int64_t>(number_in(json, key));
+  return static_cast<int64_t>(bounded_in(json, key));
 }
 
 std::optional<StepWindow> window_in(const Json& json) {
@@ -87,11 +82,11 @@ std::optional<WatchingRank> parse_rank(std::string_view text) {
   rank.request = text_in(json, "request");
   rank.taken = text_in(json, "taken");
   rank.step = whole_in(json, "step");
-  rank.steps_per_second = std::max(number_in(json, "steps_per_second"), 0.0);
+  rank.steps_per_second = std::max(bounded_in(json, "steps_per_second"), 0.0);
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
-  rank.updated = number_in(json, "updated");
+  rank.updated = bounded_in(json, "updated");
   rank.age_seconds = std::max(now.count() - rank.updated, 0.0);
-  rank.poll_seconds = std::clamp(number_in(json, "poll_interval_s"), 0.0, 3600.0);
+  rank.poll_seconds = std::clamp(bounded_in(json, "poll_interval_s"), 0.0, 3600.0);
   rank.output = text_in(json, "output");
   rank.error = text_in(json, "error");
   if (rank.error.empty() && !text_in(json, "refused").empty())

@@ -65,9 +65,25 @@ def find_torch(path: Any, target: Any = None) -> ModuleSpec | None:
 
 def _is_helper() -> bool:
     words: list[str] = getattr(sys, "orig_argv", [])  # since Python 3.10
-    module = next((name for flag, name in zip(words, words[1:]) if flag == "-m"), "")
-    program = module.replace(".", "/") or "".join(sys.argv[:1])
+    program = _module(words[1:]).replace(".", "/") or "".join(sys.argv[:1])
     return any(helper in program for helper in _HELPERS)
+
+
+def _module(words: list[str]) -> str:
+    """What ``python -m`` runs; "" where it runs something else. A program may have an option -m of
+    its own, as torchrun does."""
+    rest = iter(words)
+    for word in rest:
+        if word in ("-W", "-X"):  # with a value
+            next(rest, "")
+        elif word.startswith("-") and not word.startswith(("--", "-W", "-X")):
+            if word.endswith("m"):  # also behind others: -um
+                return next(rest, "")
+            if "c" in word:
+                break
+        elif not word.startswith("-"):
+            break
+    return ""
 
 
 def record_npu() -> None:

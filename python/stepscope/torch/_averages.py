@@ -43,19 +43,20 @@ _KERNELS = """
 """
 
 
+@dataclass(eq=False)
 class Timed:
     """What one event or all events of a name take; the names are torch's."""
 
     key: str
-    count: int
-    cpu_time_total: float
-    self_cpu_time_total: float
-    device_time_total: float
-    self_device_time_total: float
-    cpu_memory_usage: int
-    self_cpu_memory_usage: int
-    device_memory_usage: int
-    self_device_memory_usage: int
+    count: int = 1
+    cpu_time_total: float = 0.0
+    self_cpu_time_total: float = 0.0
+    device_time_total: float = 0.0
+    self_device_time_total: float = 0.0
+    cpu_memory_usage: int = 0
+    self_cpu_memory_usage: int = 0
+    device_memory_usage: int = 0
+    self_device_memory_usage: int = 0
 
     @property
     def cpu_time(self) -> float:
@@ -78,21 +79,11 @@ class Timed:
 class KeyAverage(Timed):
     """The events of one name."""
 
-    key: str
-    count: int
-    cpu_time_total: float = 0.0
-    self_cpu_time_total: float = 0.0
-    device_time_total: float = 0.0
-    self_device_time_total: float = 0.0
-    cpu_memory_usage: int = 0
-    self_cpu_memory_usage: int = 0
-    device_memory_usage: int = 0
-    self_device_memory_usage: int = 0
     #: only where events are told apart by it
     input_shapes: str = ""
 
 
-_SUMS = tuple(item.name for item in fields(KeyAverage) if item.name not in ("key", "input_shapes"))
+_SUMS = tuple(item.name for item in fields(Timed) if item.name != "key")
 
 _T = TypeVar("_T", bound=Timed)
 
@@ -195,10 +186,19 @@ def key_averages(run: Run, group_by_input_shape: bool, since_ns: int = 0) -> Key
     """``since_ns``: where the window begins in a run that holds more."""
     averages = KeyAverages()
     measured = measure(run, since_ns)
-    if measured is None:
-        return averages
+    if measured is not None:
+        _add_averages(measured, group_by_input_shape, averages)
+    for row in run.query(_KERNELS.format(since=since_ns)).to_pylist():
+        us = row["ns"] / 1e3
+        device = KeyAverage(row["name"], row["count"], device_time_total=us)
+        device.self_device_time_total = us
+        averages.append(device)
+    return averages
+
+
+def _add_averages(measured: Measured, by_shape: bool, averages: KeyAverages) -> None:
     listed = measured.listed
-    groups, keys, shapes = _groups(measured.table, group_by_input_shape)
+    groups, keys, shapes = _groups(measured.table, by_shape)
     size = len(keys)
     totals = {
         name: np.bincount(groups[listed], weights=values[listed], minlength=size)
@@ -209,12 +209,6 @@ def key_averages(run: Run, group_by_input_shape: bool, since_ns: int = 0) -> Key
         if counts[at]:
             numbers = numbers_at(totals, at)
             averages.append(KeyAverage(key, int(counts[at]), input_shapes=shapes[at], **numbers))
-    for row in run.query(_KERNELS.format(since=since_ns)).to_pylist():
-        us = row["ns"] / 1e3
-        device = KeyAverage(row["name"], row["count"], device_time_total=us)
-        device.self_device_time_total = us
-        averages.append(device)
-    return averages
 
 
 def _groups(events: Any, by_shape: bool) -> tuple[NDArray[Any], list[str], list[str]]:

@@ -40,6 +40,9 @@ class Interval(NamedTuple):
         return self.end - self.start
 
 
+_NOWHERE = Interval(0.0, 0.0)
+
+
 class Kernel(NamedTuple):
     """Of an event that launched it."""
 
@@ -52,9 +55,8 @@ class Kernel(NamedTuple):
 class Event(Timed):
     """One call of an operator, one range of the program, or one kernel on a device."""
 
-    id: int
-    key: str
-    time_range: Interval
+    id: int = 0
+    time_range: Interval = _NOWHERE
     #: of the operating system; of a kernel, 0
     thread: int = 0
     device_type: Any = DeviceType.CPU
@@ -63,14 +65,6 @@ class Event(Timed):
     input_shapes: list[Any] = field(default_factory=list)
     #: joins a forward operator and its backward ones; -1: not known
     sequence_nr: int = -1
-    cpu_time_total: float = 0.0
-    self_cpu_time_total: float = 0.0
-    device_time_total: float = 0.0
-    self_device_time_total: float = 0.0
-    cpu_memory_usage: int = 0
-    self_cpu_memory_usage: int = 0
-    device_memory_usage: int = 0
-    self_device_memory_usage: int = 0
     kernels: list[Kernel] = field(default_factory=list)
     cpu_parent: Event | None = None
     cpu_children: list[Event] = field(default_factory=list)
@@ -80,7 +74,6 @@ class Event(Timed):
     is_async: bool = False
     is_remote: bool = False
     node_id: int = -1
-    count: int = 1
 
     @property
     def name(self) -> str:
@@ -123,9 +116,9 @@ def add_events(run: Run, since_ns: int, events: Events) -> None:
                 continue
             shapes = row["shapes"]
             event = Event(
-                row["id"],
                 row["name"],
-                _interval(row, start_ns),
+                id=row["id"],
+                time_range=_interval(row, start_ns),
                 thread=_number(row["tid"]),
                 is_user_annotation=bool(row["annotation"]),
                 input_shapes=json.loads(shapes) if shapes else [],
@@ -144,9 +137,9 @@ def add_events(run: Run, since_ns: int, events: Events) -> None:
             made[row["op"]].kernels.append(Kernel(row["name"], device, us))
         events.append(
             Event(
-                row["id"],
                 row["name"],
-                _interval(row, start_ns),
+                id=row["id"],
+                time_range=_interval(row, start_ns),
                 device_type=DeviceType.CUDA,
                 device_index=device,
                 device_time_total=us,

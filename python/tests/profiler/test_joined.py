@@ -10,6 +10,7 @@ import fake_record
 import pytest
 import stepscope
 from stepscope import _record
+from stepscope.profiler import outer
 
 pytestmark = pytest.mark.skipif(
     _record.Recording is fake_record.Recording, reason="needs the native recorder"
@@ -138,6 +139,23 @@ with stepscope.profile(gpu_tier="full", system_interval_ms=1):
     assert samples > 3, "one at a second each"
     info = json.loads((the_run(tmp_path) / "profiler_info_0.json").read_text())
     assert "gpu" not in info["stepscope"]["sources"], "the outer recording's are its own"
+
+
+@pytest.mark.parametrize(
+    ("words", "module"),
+    [
+        (["-m", "torch.distributed.run", "train.py"], "torch.distributed.run"),
+        (["-X", "importtime", "-Werror", "-um", "torch._inductor.compile_worker"],
+         "torch._inductor.compile_worker"),
+        (["/bin/torchrun", "-m", "package.train"], ""),
+        (["-W", "error", "train.py", "-m", "medium"], ""),
+        (["-c", "print(1)", "-m", "x"], ""),
+        (["-m"], ""),
+        ([], ""),
+    ],
+)  # fmt: skip
+def test_which_module_python_runs(words: list[str], module: str) -> None:
+    assert outer._module(words) == module
 
 
 def test_a_run_without_a_profiler_has_its_info_too(

@@ -10,12 +10,13 @@ import subprocess
 import sys
 import time
 import weakref
-from typing import Any, Callable
+from typing import Any, Callable, cast
 
 import pytest
 import stepscope
 import torch
 from stepscope.torch import ProfilerActivity, profile, schedule, tensorboard_trace_handler
+from stepscope.torch._averages import key_averages
 from stepscope.torch._events import Events
 
 PROGRAM = """
@@ -234,6 +235,27 @@ def test_a_launcher_is_not_recorded(
     record_program(*command, STEPSCOPE_OPTIONS='{"start": true, "activities": ["CPU"]}')
     (run,) = (tmp_path / "runs").glob("*_ascend_ms")
     assert (run / "profiler_info_0.json").exists()
+
+
+class KernelsAlone:
+    """A run of which nothing was recorded on the host."""
+
+    class Rows(list[Any]):
+        @property
+        def num_rows(self) -> int:
+            return len(self)
+
+        def to_pylist(self) -> list[Any]:
+            return self
+
+    def query(self, sql: str) -> Rows:
+        of_host = "from slices" in sql
+        return self.Rows([] if of_host else [{"name": "gemm", "count": 2, "ns": 3000}])
+
+
+def test_averages_of_kernels_alone() -> None:
+    (row,) = key_averages(cast("stepscope.Run", KernelsAlone()), False)
+    assert (row.key, row.count, row.device_time_total, row.device_time) == ("gemm", 2, 3.0, 1.5)
 
 
 def test_export(trainer: Any, tmp_path: pathlib.Path) -> None:

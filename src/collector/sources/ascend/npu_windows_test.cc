@@ -30,17 +30,18 @@ class NpuWindowsTest : public ::testing::Test {
     ::setenv("STEPSCOPE_ASCENDCL", library.c_str(), 1);
     ::setenv("FAKE_ASCENDCL_LOG", folder_.path("calls").c_str(), 1);
     ::unsetenv("FAKE_ASCENDCL_FAIL");
+    // Once and here: a thread of a test may be in getenv() while another recording starts.
+    ::setenv("STEPSCOPE_OUTPUT", folder_.path("runs").c_str(), 1);
     options_.size = sizeof options_;
     options_.npu_level = 2;
   }
   ~NpuWindowsTest() override {
     stepscope_stop();
+    ::unsetenv("STEPSCOPE_OUTPUT");
     EXPECT_EQ(calls("VIOLATION"), 0);
   }
   void start() {
-    ::setenv("STEPSCOPE_OUTPUT", folder_.path("runs").c_str(), 1);
     ASSERT_EQ(stepscope_start_from_environment(0), 1) << stepscope_last_error();
-    ::unsetenv("STEPSCOPE_OUTPUT");
     raw_ = stepscope_outer_folder();
   }
   int64_t calls(const std::string& name) const {

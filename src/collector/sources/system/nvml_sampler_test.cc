@@ -5,14 +5,13 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <map>
-#include <sstream>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "collector/sources/system/system_source.h"
+#include "tests/support/file_text.h"
 #include "tests/support/temporary_folder.h"
 
 namespace stepscope {
@@ -48,11 +47,7 @@ class NvmlSamplerTest : public ::testing::Test {
     for (const SystemValue& value : sampler.take()) values[value.series] = value.value;
     return values;
   }
-  std::string calls() const {
-    std::stringstream text;
-    text << std::ifstream(folder_.path("calls")).rdbuf();
-    return text.str();
-  }
+  std::string calls() const { return testing::file_text(folder_.path("calls")); }
 
   testing::TemporaryFolder folder_;
 };
