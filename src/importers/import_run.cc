@@ -271,8 +271,9 @@ Result<ImportedRun> import_run(const std::vector<std::string>& given_paths,
     run.store_path = paths[0];
     return run;
   }
-  auto stamp = stamp_paths(paths);
-  if (!stamp) return std::move(stamp.error());
+  FileStamps stamps;  // what a rank reads must still be the same when it has been read
+  const auto stamp = stamp_paths(paths, &stamps);
+  if (!stamp) return stamp.error();
   std::vector<std::string> places = {options.output};
   if (options.output.empty()) places = {beside_input(paths[0]), in_cache(paths[0])};
   for (const std::string& place : places) {
@@ -287,10 +288,6 @@ Result<ImportedRun> import_run(const std::vector<std::string>& given_paths,
   run.store_path = folder_is_writable(places[0]) || places.size() == 1 ? places[0] : places[1];
   run.imported = true;
 
-  // Once more, one by one: what a rank reads must still be the same when it has been read.
-  FileStamps stamps;
-  stamp = stamp_paths(paths, &stamps);
-  if (!stamp) return std::move(stamp.error());
   std::vector<std::string> limits;
   auto sources = discover(paths, options.form, &run.notes, &limits);
   if (!sources) return std::move(sources.error());

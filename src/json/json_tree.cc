@@ -1,6 +1,7 @@
 #include "json/json_tree.h"
 
-#include <optional>
+#include <algorithm>
+#include <utility>
 
 #include "base/file.h"
 
@@ -58,10 +59,16 @@ std::string with_nulls(std::string_view text) {
   return out;
 }
 
+// Of text whose nesting was checked.
 template <typename Tree>
-Tree tree_of(std::string_view text, bool ignore_comments = false) {
-  if (is_nested_too_deep(text)) return Tree(Tree::value_t::discarded);
+Tree parsed(std::string_view text, bool ignore_comments) {
   return Tree::parse(text, nullptr, /*allow_exceptions=*/false, ignore_comments);
+}
+
+template <typename Tree>
+Tree tree_of(std::string_view text) {
+  if (is_nested_too_deep(text)) return Tree(Tree::value_t::discarded);
+  return parsed<Tree>(text, /*ignore_comments=*/false);
 }
 
 template <typename Tree>
@@ -82,7 +89,7 @@ Result<nlohmann::json> parse_json(std::string_view text, const std::string& path
     return Error{ErrorCode::kLimit, "cannot read", path,
                  "its brackets are nested more than 100 deep", "check that this is the right file"};
   }
-  auto tree = tree_of<nlohmann::json>(with_nulls(text), /*ignore_comments=*/true);
+  auto tree = parsed<nlohmann::json>(with_nulls(text), /*ignore_comments=*/true);
   if (tree.is_discarded()) {
     return Error{ErrorCode::kBadInput, "cannot read", path, "it is not valid JSON",
                  "the program that wrote it probably stopped early"};

@@ -66,7 +66,10 @@ constexpr QualitySpec kSpecs[] = {
     {kUnfinishedOperation, "unfinished_operation", "note",
      "operations that were still open when the recording stopped", false},
     {kClockJump, "clock_jump", "suspect",
-     "slices that start more than a day after the one before them on their track", false},
+     "a clock that jumped: slices that start more than a day after the one before them on their "
+     "track; in recordings of Stepscope a calendar clock that was set meanwhile (times follow the "
+     "steady clock) or clock readings that go backwards",
+     false},
     {kClockCoarse, "clock_coarse", "note", "times whose unit is coarser than the rest of the input",
      false},
     {kDuplicateId, "duplicate_id", "suspect",

@@ -15,7 +15,9 @@
 namespace stepscope {
 
 inline constexpr char kStoreMagic[8] = {'S', 'T', 'E', 'P', 'S', 'C', 'P', '\n'};
-inline constexpr uint32_t kStoreVersion = 3;
+// Raised when the file's form changes, and when importers put other values into it than before: a
+// store of another version is made again from its inputs, so that no old value stays unseen.
+inline constexpr uint32_t kStoreVersion = 4;
 inline constexpr size_t kSectionAlignment = 64;
 
 enum class SectionKind : uint16_t {

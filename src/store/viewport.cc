@@ -86,16 +86,20 @@ class LaneQuery {
     return best;
   }
 
-  uint64_t pixel_of(int64_t ns) const {
-    if (ns <= view_.start_ns) return 0;
-    return (static_cast<uint64_t>(ns) - static_cast<uint64_t>(view_.start_ns)) / pixel_ns_;
+  // Where the pixel of `ns` ends. Mostly it is the next one, and no division is needed.
+  int64_t pixel_end(int64_t ns) const {
+    const auto pixel_ns = static_cast<int64_t>(pixel_ns_);
+    const int64_t next = plus(pixel_end_ns_, pixel_ns);
+    if (ns >= pixel_end_ns_ && ns < next) return next;
+    if (ns <= view_.start_ns) return plus(view_.start_ns, pixel_ns);
+    const uint64_t into = static_cast<uint64_t>(ns) - static_cast<uint64_t>(view_.start_ns);
+    return plus(ns, static_cast<int64_t>(pixel_ns_ - into % pixel_ns_));
   }
 
   // Takes the slices that an item stands for, the longest of which has that length; neighbours on
   // one pixel become one item.
   void add(const ViewportItem& item, uint16_t longest) {
-    const uint64_t pixel = pixel_of(item.start_ns);
-    if (pending_.count > 0 && pixel == pending_pixel_) {
+    if (pending_.count > 0 && item.start_ns < pixel_end_ns_) {
       pending_.count += item.count;
       pending_.end_ns = std::max(pending_.end_ns, item.end_ns);
       if (longest > pending_longest_) {
@@ -107,13 +111,12 @@ class LaneQuery {
     }
     flush();
     pending_ = item;
-    pending_pixel_ = pixel;
+    pixel_end_ns_ = pixel_end(item.start_ns);
     pending_longest_ = longest;
   }
 
   void flush() {
     if (pending_.count == 0) return;
-    if (pending_.name == kNameOfRow) pending_.name = names_.at(pending_.slice_row);
     items_.push_back(pending_);
     pending_.count = 0;
   }
@@ -121,16 +124,19 @@ class LaneQuery {
   void read_slices(uint64_t first, uint64_t last) {
     int64_t starts[kBlockRows];
     int64_t durations[kBlockRows];
+    int64_t names[kBlockRows];
     for (uint64_t row = lane_.first_row + first; row < lane_.first_row + last;) {
       const size_t block = row / kBlockRows;
       const size_t rows = starts_.decode(block, starts);
       durations_.decode(block, durations);
+      names_.decode(block, names);
       const uint64_t block_first = block * kBlockRows;
       const uint64_t stop = std::min<uint64_t>(lane_.first_row + last, block_first + rows);
       for (; row < stop; ++row) {
         const int64_t length = std::max<int64_t>(durations[row - block_first], 0);
         const int64_t start_ns = starts[row - block_first];
-        add({start_ns, plus(start_ns, length), row, kNameOfRow, 1}, tile_length(length));
+        add({start_ns, plus(start_ns, length), row, names[row - block_first], 1},
+            tile_length(length));
       }
     }
   }
@@ -166,9 +172,6 @@ class LaneQuery {
     }
   }
 
-  // Not yet looked up: most slices of a view end in an item that is another's.
-  static constexpr int64_t kNameOfRow = -2;
-
   const StoreReader& store_;
   const size_t rank_;
   const Lane& lane_;
@@ -179,7 +182,7 @@ class LaneQuery {
   std::vector<ViewportItem>& items_;
   uint64_t pixel_ns_ = 1;
   ViewportItem pending_;
-  uint64_t pending_pixel_ = 0;
+  int64_t pixel_end_ns_ = 0;  // of the pending item
   uint16_t pending_longest_ = 0;
 };
 

@@ -85,6 +85,8 @@ class DbReader {
   void read_info();
   void read_memory();
   void read_operator_memory();
+
+  // counters.cc
   void read_counters();
 
   bool span(const TableScan& row, int start, int end, SliceRecord& slice, std::string_view table);

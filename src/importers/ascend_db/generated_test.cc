@@ -153,7 +153,7 @@ void check_events(const ImportedStore& run) {
   EXPECT_EQ(run.column(Table::kRanks, "rank"), Numbers{9});
   EXPECT_EQ(run.column(Table::kRanks, "world_size"), Numbers{32});
   EXPECT_EQ(run.rows(Table::kMemory), 2u);
-  EXPECT_EQ(run.rows(Table::kCounters), 3u);
+  EXPECT_EQ(run.rows(Table::kCounters), 4u);  // with the sum of both memories
   EXPECT_EQ(run.quality("unparsable_event"), 2);
   EXPECT_EQ(run.quality("bad_number"), 1);
 }

@@ -1,50 +1,16 @@
-// Who recorded, memory and counters of an Ascend database.
-#include <algorithm>
-#include <array>
-
+// Who recorded and memory of an Ascend database.
 #include <nlohmann/json.hpp>
 
 #include "base/decimal.h"
 #include "importers/ascend_db/db_reader.h"
 #include "importers/common/ascend_words.h"
+#include "json/json_members.h"
 #include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
 
 using nlohmann::json;
-
-// A table of samples: rows with a time, columns that name the series, everything else a value.
-struct CounterTable {
-  std::string_view table;
-  std::string_view process;                // the word that the text form uses
-  std::array<std::string_view, 2> series;  // "" none; a leading '$' means interned text
-  std::string_view unit;                   // of all values, "" when they differ or have none
-};
-
-constexpr CounterTable kCounterTables[] = {
-    {"AICORE_FREQ", "AI Core Freq", {"dieId", ""}, "MHz"},
-    {"HBM", "HBM", {"hbmId", "$type"}, "B/s"},
-    {"LLC", "LLC", {"llcId", "$mode"}, ""},
-    {"ACC_PMU", "Acc PMU", {"accId", ""}, ""},
-    {"SOC_BANDWIDTH_LEVEL", "Stars Soc Info", {"", ""}, ""},
-    {"QOS", "QoS", {"$eventName", "dieId"}, ""},
-    {"DDR", "DDR", {"", ""}, "B/s"},
-    {"HCCS", "HCCS", {"", ""}, "B/s"},
-    {"NIC", "NIC", {"funcId", ""}, ""},
-    {"ROCE", "RoCE", {"funcId", ""}, ""},
-    {"PCIE", "PCIe", {"", ""}, ""},
-    {"NETDEV_STATS", "Network", {"", ""}, ""},
-    {"UB", "UB", {"portId", ""}, ""},
-    {"SIO", "SIO", {"$name", ""}, ""},
-    {"SAMPLE_PMU_TIMELINE", "AI Core Utilization", {"$coreType", "coreId"}, ""},
-    {"CPU_USAGE", "CPU Usage", {"cpuId", ""}, "%"},
-    {"HOST_MEM_USAGE", "Memory Usage", {"", ""}, "%"},
-    {"HOST_DISK_USAGE", "Disk Usage", {"", ""}, ""},
-    {"HOST_NETWORK_USAGE", "Network Usage", {"", ""}, ""},
-    {"NPU_MEM", "NPU MEM", {"$type", ""}, "bytes"},
-    {"NPU_MODULE_MEM", "NPU module memory", {"moduleId", ""}, "bytes"},
-};
 
 int32_t device_number(int64_t device) {
   return device >= 0 && device < (1 << 20) ? static_cast<int32_t>(device) : -1;
@@ -88,15 +54,11 @@ void DbReader::read_info() {
         name == "distributed_args" || name == "parallel_group_info" || name == "pp_info";
     (layout ? parallel : versions)[name] = tree ? *value : text;
   }
-  const auto dump = [](const json& tree) {
-    return tree.empty() ? std::string() : write_json(tree);
-  };
-  info.versions_json = dump(versions);
-  info.parallel_json = dump(parallel);
+  info.versions_json = versions.empty() ? "" : write_json(versions);
+  info.parallel_json = parallel.empty() ? "" : write_json(parallel);
   if (const auto args = parallel.find("distributed_args");
-      args != parallel.end() && args->is_object() && info.world_size == kNull) {
-    const auto world = args->find("world_size");
-    if (world != args->end() && world->is_number_integer()) info.world_size = world->get<int64_t>();
+      args != parallel.end() && info.world_size == kNull) {
+    info.world_size = integer_in(*args, "world_size", kNull);
   }
 }
 
@@ -197,57 +159,6 @@ void DbReader::read_operator_memory() {
     rank_.memory.push_back(record);
   }
   rows_ += raw.rows();
-}
-
-void DbReader::read_counters() {
-  for (const CounterTable& spec : kCounterTables) {
-    known_tables_.insert(std::string(spec.table));
-    if (!file_.has_table(spec.table)) continue;
-    std::vector<std::string> columns = {"timestampNs", "deviceId"};
-    for (const std::string_view series : spec.series) {
-      columns.emplace_back(series.starts_with('$') ? series.substr(1) : series);
-    }
-    const size_t first_value = columns.size();
-    for (const std::string& column : file_.columns(spec.table)) {
-      if (std::find(columns.begin(), columns.end(), column) == columns.end()) {
-        columns.push_back(column);
-      }
-    }
-    TableScan row(file_, spec.table, columns, rank_.quality);
-    while (row.next()) {
-      const int64_t ts_ns = row.integer(0);
-      if (ts_ns == kNull) {
-        rank_.quality.add(QualityCode::kUnparsableEvent,
-                          std::string(spec.table) + " without a time");
-        continue;
-      }
-      std::string name(spec.process);
-      for (size_t i = 0; i < spec.series.size(); ++i) {
-        const int column = static_cast<int>(2 + i);
-        if (spec.series[i].empty() || row.is_null(column)) continue;
-        const bool interned = spec.series[i].starts_with('$');
-        if (spec.table == "NPU_MODULE_MEM") {
-          const StringId module = enumerated("ENUM_MODULE", row.integer(column));
-          name = module == kNoString ? std::string(row.text(column))
-                                     : std::string(rank_.strings.view(module));
-        } else if (interned && row.type(column) == TableScan::Cell::kInteger) {
-          name += " " + std::string(rank_.strings.view(string(row.integer(column))));
-        } else {
-          name += " " + std::string(row.text(column));
-        }
-      }
-      for (size_t i = first_value; i < columns.size(); ++i) {
-        const auto value = row.number(static_cast<int>(i));
-        if (!value) continue;
-        std::string series = name + "/" + columns[i];
-        if (!spec.unit.empty()) series += " (" + std::string(spec.unit) + ")";
-        const TrackId track = lane(spec.process, series, TrackKind::kCounter, row.integer(1));
-        rank_.counters.push_back({ts_ns, *value, track});
-      }
-    }
-    rows_ += row.rows();
-    if (progress_.cancelled()) return;
-  }
 }
 
 }  // namespace stepscope

@@ -5,35 +5,12 @@
 #include <set>
 
 #include "base/decimal.h"
+#include "importers/ascend_text/counter_names.h"
 #include "importers/ascend_text/step_table.h"
 #include "importers/common/ascend_words.h"
 
 namespace stepscope {
 namespace {
-
-// Counter processes; their slices, if any, stay as they are.
-constexpr std::string_view kCounterProcesses[] = {"AI Core Freq",
-                                                  "HBM",
-                                                  "LLC",
-                                                  "NPU MEM",
-                                                  "Stars Soc Info",
-                                                  "Stars Chip Trans",
-                                                  "Acc PMU",
-                                                  "QoS",
-                                                  "PCle",
-                                                  "PCIe",
-                                                  "HCCS",
-                                                  "SIO",
-                                                  "NIC",
-                                                  "RoCE",
-                                                  "DDR",
-                                                  "CPU Usage",
-                                                  "Memory Usage",
-                                                  "Network Usage",
-                                                  "Disk Usage",
-                                                  "NPU module memory",
-                                                  "UB",
-                                                  "Biu Perf"};
 
 int64_t number_after(std::string_view text, std::string_view word) {
   const size_t at = text.find(word);
@@ -112,8 +89,7 @@ void TraceView::classify_tracks() {
         if (!is_counter) track.kind = TrackKind::kAnalysis;
         break;
       case Layer::kOther:
-        if (std::find(std::begin(kCounterProcesses), std::end(kCounterProcesses), process) !=
-            std::end(kCounterProcesses)) {
+        if (is_counter_process(process)) {  // its slices, if any, stay as they are
           if (track.device == kNull) track.device = device;
         } else if (!rank_.slices(id).empty()) {
           track.kind = TrackKind::kOther;
@@ -325,6 +301,7 @@ void TraceView::add_steps() {
 
 void TraceView::finish() {
   classify_tracks();
+  name_counters(rank_);
   for (TrackId track = 0; track < layers_.size(); ++track) {
     if (layers_[track] == Layer::kFramework) finish_framework(track);
     if (layers_[track] == Layer::kRuntime) finish_runtime(track);

@@ -1,31 +1,20 @@
 // Every irregularity that real profilers write: events are read, and the report says what was odd.
-#include <algorithm>
 #include <bit>
 #include <map>
 
-#include "tests/support/imported_run.h"
-#include "tests/support/trace_text.h"
+#include "tests/support/imported_trace.h"
 
 namespace stepscope {
 namespace {
 
 using testing::event;
 using testing::ImportedRun;
-using testing::TemporaryFolder;
 using testing::trace_of;
 
 using Names = std::vector<std::string>;
 
-class Irregular : public ::testing::Test {
+class Irregular : public testing::ImportedTrace {
  protected:
-  const ImportedRun& import(const std::string& text, const std::string& name = "t.json") {
-    run_ = std::make_unique<ImportedRun>(folder_.write(name, text));
-    if (!run_->ok()) {
-      ADD_FAILURE() << run_->error();
-      run_ = std::make_unique<ImportedRun>(folder_.write(name, trace_of({event("failed", 0)})));
-    }
-    return *run_;
-  }
   // Names of all slices in order of time.
   Names names() const {
     const auto ts = run_->column("slices", "ts");
@@ -36,16 +25,6 @@ class Irregular : public ::testing::Test {
     for (const auto& [start, name] : sorted) out.push_back(name);
     return out;
   }
-  std::string args_of(const std::string& name) const {
-    const auto texts = run_->texts("slices", "name");
-    const auto found = std::find(texts.begin(), texts.end(), name);
-    if (found == texts.end()) return "no slice " + name;
-    const auto args = run_->store().args(0, static_cast<uint64_t>(found - texts.begin()));
-    return args ? *args : args.error().message();
-  }
-
-  TemporaryFolder folder_;
-  std::unique_ptr<ImportedRun> run_;
 };
 
 TEST_F(Irregular, EvenUnescapedQuotes) {

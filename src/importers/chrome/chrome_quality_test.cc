@@ -1,48 +1,29 @@
 // What begin and end events become, and what the quality report says: counts, examples, marks.
 #include <algorithm>
 
-#include "tests/support/imported_run.h"
-#include "tests/support/trace_text.h"
+#include "tests/support/imported_trace.h"
 
 namespace stepscope {
 namespace {
 
 using testing::event;
-using testing::ImportedRun;
-using testing::TemporaryFolder;
 using testing::trace_of;
 
 using Names = std::vector<std::string>;
 
-class Quality : public ::testing::Test {
+class Quality : public testing::ImportedTrace {
  protected:
-  void import(const std::string& text) {
-    run_ = std::make_unique<ImportedRun>(folder_.write("t.json", text));
-    if (run_->ok()) return;
-    ADD_FAILURE() << run_->error();
-    run_ = std::make_unique<ImportedRun>(folder_.write("t.json", trace_of({event("failed", 0)})));
-  }
   std::string example(const std::string& code) const {
     const auto codes = run_->texts("quality", "code");
     const auto found = std::find(codes.begin(), codes.end(), code);
     if (found == codes.end()) return "no " + code;
     return run_->texts("quality", "example")[static_cast<size_t>(found - codes.begin())];
   }
-  std::string args_of(const std::string& name) const {
-    const auto texts = run_->texts("slices", "name");
-    const auto found = std::find(texts.begin(), texts.end(), name);
-    if (found == texts.end()) return "no slice " + name;
-    const auto args = run_->store().args(0, static_cast<uint64_t>(found - texts.begin()));
-    return args ? *args : args.error().message();
-  }
   // An event of any phase.
   static std::string raw(char phase, const std::string& name, int64_t ts, const std::string& more) {
     return R"({"ph": ")" + std::string(1, phase) + R"(", "name": ")" + name +
            R"(", "pid": 0, "tid": 7, "ts": )" + std::to_string(ts) + more + "}";
   }
-
-  TemporaryFolder folder_;
-  std::unique_ptr<ImportedRun> run_;
 };
 
 TEST_F(Quality, BeginAndEndAreWhatTheirCategorySays) {

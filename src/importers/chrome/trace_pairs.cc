@@ -7,8 +7,9 @@
 namespace stepscope {
 namespace {
 
-// Args of begins and ends that are held until the trace is complete. Beyond this those of an end
-// are kept only where its begin has none.
+// Args of begins and ends that are held until the trace is complete: inputs are not mapped, and to
+// read them again for every pair costs more. Beyond this those of an end are kept only where its
+// begin has none, and those of a repaired event, which stand nowhere in the input, are lost.
 constexpr size_t kMostArgsBytes = 64 << 20;
 
 bool has_args(const StagedEdge& edge) {
@@ -31,6 +32,10 @@ void TraceAssembler::keep_edge(StagedEdge edge, std::vector<std::string>& texts)
     if (fits) {
       edge_args_bytes_ += text.size();
       edge_args_.push_back(std::move(text));
+    } else if (edge.record.args == ArgsRef::kNone) {
+      rank_.quality.add(QualityCode::kLimitReached,
+                        "args of a repaired event: " +
+                            std::string(rank_.strings.view(edge.record.name).substr(0, 60)));
     }
   }
   edges_.push_back(edge);

@@ -5,23 +5,13 @@
 #include "base/decimal.h"
 #include "base/file.h"
 #include "importers/common/ascend_recording.h"
+#include "importers/common/table_builder.h"
 #include "json/json_tree.h"
 
 namespace stepscope {
 namespace {
 
 using nlohmann::json;
-
-int64_t integer_in(const json& object, const char* key) {
-  if (!object.is_object()) return kNull;
-  const auto found = object.find(key);
-  if (found == object.end()) return kNull;
-  if (found->is_number_integer()) return found->get<int64_t>();
-  if (found->is_string()) {
-    return parse_integer(found->get_ref<const std::string&>()).value_or(kNull);
-  }
-  return kNull;
-}
 
 // <host>_<process>_<time>_ascend_pt: the name that both frameworks give by default.
 void read_folder_name(const std::string& path, RankInfo& info) {
@@ -57,8 +47,6 @@ json read_object(const std::string& path, std::string_view role, RankBuilder& ra
   return std::move(*tree);
 }
 
-std::string dump(const json& tree) { return write_json(tree); }
-
 }  // namespace
 
 void read_ascend_metadata(const AscendRecording& recording, RankBuilder& rank) {
@@ -77,7 +65,7 @@ void read_ascend_metadata(const AscendRecording& recording, RankBuilder& rank) {
     if (info.host.empty() && host != about.end() && host->is_string()) {
       info.host = host->get<std::string>();
     }
-    if (info.pid == kNull) info.pid = integer_in(about, "pid");
+    if (info.pid == kNull) info.pid = json_integer(json_member(about, "pid"));
     // "info.json.0" or "device_0/info.json.0"
     const bool inside = path.starts_with(recording.folder + "/");
     versions[inside ? path.substr(recording.folder.size() + 1) : path] = about;
@@ -93,11 +81,11 @@ void read_ascend_metadata(const AscendRecording& recording, RankBuilder& rank) {
       versions[key] = value;
     }
   }
-  if (!versions.empty()) info.versions_json = dump(versions);
-  if (!parallel.empty()) info.parallel_json = dump(parallel);
+  if (!versions.empty()) info.versions_json = write_json(versions);
+  if (!parallel.empty()) info.parallel_json = write_json(parallel);
   const int64_t world =
-      integer_in(parallel.value("distributed_args", json::object()), "world_size");
-  const int64_t rank_size = integer_in(profiler, "rank_size");
+      json_integer(json_member(json_member(parallel, "distributed_args"), "world_size"));
+  const int64_t rank_size = json_integer(json_member(profiler, "rank_size"));
   if (world != kNull) info.world_size = world;
   if (info.world_size == kNull) info.world_size = rank_size;
 }

@@ -123,7 +123,7 @@ class Reader {
       const auto parent = parents.find(id);
       table.row({id, table.text(type), json_integer(json_member(op, "num_workers")),
                  parent == parents.end() ? kNull : parent->second,
-                 table.text(children.is_array() ? dump_json(children) : "[]"), length,
+                 table.text(children.is_array() ? write_json(children) : "[]"), length,
                  sizes.is_array() ? static_cast<int64_t>(sizes.size()) : kNull, interval_ms_});
       ++records_;
       StageRecord stage;

@@ -137,9 +137,7 @@ std::string_view json_text(const json& value) {
 }
 
 std::string json_as_text(const json& value) {
-  return value.is_string() ? value.get_ref<const std::string&>() : dump_json(value);
+  return value.is_string() ? value.get_ref<const std::string&>() : write_json(value);
 }
-
-std::string dump_json(const json& value) { return write_json(value); }
 
 }  // namespace stepscope

@@ -50,8 +50,6 @@ int64_t json_integer(const nlohmann::json& value);
 std::string_view json_text(const nlohmann::json& value);
 // Text as it is, anything else as JSON.
 std::string json_as_text(const nlohmann::json& value);
-// dump() that replaces invalid UTF-8 instead of throwing.
-std::string dump_json(const nlohmann::json& value);
 
 }  // namespace stepscope
 

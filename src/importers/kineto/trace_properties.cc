@@ -22,8 +22,6 @@ int64_t whole(const json& value) {
   return kNull;
 }
 
-std::string dump(const json& value) { return write_json(value); }
-
 // On-demand traces write the list of ranks as text ("[0, 1]").
 json tidy_groups(json info) {
   if (!info.contains("pg_config") || !info["pg_config"].is_array()) return info;
@@ -36,7 +34,7 @@ json tidy_groups(json info) {
 }
 
 void apply_distributed(const json& info, RankInfo& rank) {
-  rank.parallel_json = dump(tidy_groups(info));
+  rank.parallel_json = write_json(tidy_groups(info));
   if (info.contains("rank")) {
     if (const int64_t number = whole(info["rank"]); number != kNull) {
       rank.rank = number;
@@ -86,7 +84,7 @@ void apply_properties(const json& properties, RankBuilder& rank) {
       }
     }
   }
-  rank.info.versions_json = dump(rest);
+  rank.info.versions_json = write_json(rest);
 }
 
 void describe_device(RankBuilder& rank) {

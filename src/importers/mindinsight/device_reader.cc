@@ -310,7 +310,7 @@ class DeviceReader {
   void read_profiler_info(const std::string& path) {
     const auto tree = read_json_file(path);
     if (!tree) return;
-    rank_.info.versions_json = dump_json(*tree);
+    rank_.info.versions_json = write_json(*tree);
     const int64_t rank = json_integer(json_member(*tree, "rank_id"));
     if (rank != kNull) {
       rank_.info.rank = rank;
@@ -324,7 +324,7 @@ class DeviceReader {
     const auto tree = read_json_file(path);
     if (!tree) return;
     const auto& config = json_member(*tree, "config");
-    if (config.is_object()) rank_.info.parallel_json = dump_json(config);
+    if (config.is_object()) rank_.info.parallel_json = write_json(config);
   }
 
   // ascend_cluster_analyse_MODE_STAGES_RANKS_RANK.csv
@@ -339,7 +339,7 @@ class DeviceReader {
     nlohmann::json parallel;
     parallel["mode"] = std::string(parts[parts.size() - 4]);
     parallel["stages"] = *stages;
-    rank_.info.parallel_json = dump_json(parallel);
+    rank_.info.parallel_json = write_json(parallel);
   }
 
   const ProfilerFolder& all_;

@@ -13,6 +13,7 @@
 #include "importers/common/ascend_words.h"
 #include "importers/common/table_builder.h"
 #include "importers/common/text_file.h"
+#include "json/json_tree.h"
 
 namespace stepscope::mindinsight {
 namespace {
@@ -229,7 +230,7 @@ class HcclReader {
       slice.cat = rank_.strings.intern(task);
       slice.kind = SliceKind::kCommunication;
       slice.detail = rank_.add_communication(transfer_of(event, task, slice));
-      slice.args = rank_.add_args(dump_json(event.args));
+      slice.args = rank_.add_args(write_json(event.args));
       added.emplace_back(lane("Thread " + std::string(field("tid"))), slice);
       first_ns = std::min(first_ns, slice.ts_ns);
       last_ns = std::max(last_ns, bounded_sum(slice.ts_ns, std::max<int64_t>(0, slice.dur_ns)));

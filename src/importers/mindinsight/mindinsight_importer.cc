@@ -96,11 +96,12 @@ Status MindinsightImporter::import(const Candidate& candidate, const ImportConte
   }
   const std::vector<std::string> inside = list_folder(candidate.path).folders;
   const std::vector<std::string> transfers = find_hccl_folders(candidate.path);
+  const bool owns_inside = owns(inside);
   for (const std::string& name : inside) {
     const std::string path = candidate.path + "/" + name;
     const bool is_read =
         name == "msadvisor" || std::ranges::find(transfers, path) != transfers.end();
-    if (owns(inside) && !is_read) rank.quality.add(QualityCode::kIgnoredFile, path);
+    if (owns_inside && !is_read) rank.quality.add(QualityCode::kIgnoredFile, path);
   }
   if (rank.info.rank_inferred) {
     rank.quality.add(QualityCode::kRankInferred,

@@ -17,7 +17,7 @@ using nlohmann::json;
 
 // "32,3,224,224" or [32, 3] -> "[32, 3]"
 std::string shape_text(const json& shape) {
-  if (shape.is_array()) return dump_json(shape);
+  if (shape.is_array()) return write_json(shape);
   return "[" + std::string(json_text(shape)) + "]";
 }
 

@@ -104,7 +104,7 @@ void read_window_info(const std::string& window, RankBuilder& rank) {
     versions[metadata ? "metadata" : "profiler_info"] = std::move(*tree);
     add_source(rank, path, metadata ? "profiler_metadata" : "profiler_info", 1);
   }
-  if (!versions.empty()) rank.info.versions_json = dump_json(versions);
+  if (!versions.empty()) rank.info.versions_json = write_json(versions);
 }
 
 void read_parallel_strategy(const std::string& path, RankBuilder& rank) {
@@ -114,7 +114,7 @@ void read_parallel_strategy(const std::string& path, RankBuilder& rank) {
   const auto tree = read_json_file(path);
   if (!tree) return;
   const auto& config = json_member(*tree, "config");
-  if (config.is_object()) rank.info.parallel_json = dump_json(config);
+  if (config.is_object()) rank.info.parallel_json = write_json(config);
 }
 
 int64_t read_all(const RankFiles& files, const std::string& folder, const std::string& window,

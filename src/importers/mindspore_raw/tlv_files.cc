@@ -12,6 +12,7 @@
 #include "importers/common/text_file.h"
 #include "importers/mindspore_raw/event_names.h"
 #include "importers/mindspore_raw/tlv_reader.h"
+#include "json/json_tree.h"
 
 namespace stepscope::mindspore_raw {
 namespace {
@@ -149,7 +150,7 @@ class OpRangeReader {
     }
     if (!fields[kCustomInfo].empty()) {
       slice.args = rank_.add_args(
-          dump_json(nlohmann::json{{"custom_info", std::string(fields[kCustomInfo])}}));
+          write_json(nlohmann::json{{"custom_info", std::string(fields[kCustomInfo])}}));
     }
     add_flow(flow, start_ns, track, FlowPhase::kEnd);
     add_step(own_name, slice, track);
@@ -158,8 +159,14 @@ class OpRangeReader {
 
   void add_flow(uint64_t id, int64_t ts_ns, TrackId track, FlowPhase phase) {
     if (id == kNoFlow) return;
-    rank_.flows.push_back(
-        {ts_ns, flow_kind_, rank_.strings.intern(std::to_string(id)), track, phase});
+    FlowRecord flow;
+    flow.ts_ns = ts_ns;
+    flow.id = id;
+    if (id & kTextFlowId) flow.id = kTextFlowId | rank_.strings.intern(std::to_string(id));
+    flow.kind = flow_kind_;
+    flow.track = track;
+    flow.phase = phase;
+    rank_.flows.push_back(flow);
   }
 
   void add_step(std::string_view name, const SliceRecord& slice, TrackId track) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "json/json_members.h"
+
 namespace stepscope {
 namespace {
 
@@ -321,14 +323,14 @@ TrackId DeviceTables::sync_track(int64_t device, int64_t stream) {
 MultiprocessorLimits DeviceTables::limits_of(int64_t device) const {
   MultiprocessorLimits limits;
   for (const auto& [name, json] : run_.notes()) {
-    if (name != "device" || number_in(json, "id", -1) != device) continue;
-    limits.multiprocessors = number_in(json, "multiprocessors", 0);
-    limits.threads_per_warp = number_in(json, "threads_per_warp", 32);
-    limits.warps = number_in(json, "warps_per_multiprocessor", 0);
-    limits.blocks = number_in(json, "blocks_per_multiprocessor", 0);
-    limits.registers = number_in(json, "registers_per_multiprocessor", 0);
-    limits.shared_bytes = number_in(json, "shared_per_multiprocessor", 0);
-    limits.compute_major = number_in(json, "compute_major", 0);
+    if (name != "device" || integer_in(json, "id", -1) != device) continue;
+    limits.multiprocessors = integer_in(json, "multiprocessors", 0);
+    limits.threads_per_warp = integer_in(json, "threads_per_warp", 32);
+    limits.warps = integer_in(json, "warps_per_multiprocessor", 0);
+    limits.blocks = integer_in(json, "blocks_per_multiprocessor", 0);
+    limits.registers = integer_in(json, "registers_per_multiprocessor", 0);
+    limits.shared_bytes = integer_in(json, "shared_per_multiprocessor", 0);
+    limits.compute_major = integer_in(json, "compute_major", 0);
   }
   return limits;
 }

@@ -4,6 +4,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "json/json_members.h"
+
 namespace stepscope {
 
 void ForwardBackward::add(TrackId track, int64_t ts_ns, int64_t sequence, int64_t forward_thread) {
@@ -22,8 +24,8 @@ void ForwardBackward::finish() {
   std::unordered_map<TrackId, int64_t> number_of;
   for (const auto& [name, note] : run_.notes()) {
     if (name != "torch_thread") continue;
-    const int64_t thread = number_in(note, "thread", 0);
-    const int64_t number = number_in(note, "number", 0);
+    const int64_t thread = integer_in(note, "thread", 0);
+    const int64_t number = integer_in(note, "number", 0);
     if (thread != 0 && number != 0) number_of[run_.thread_track(thread)] = number;
   }
   for (End& end : forward_) {

@@ -44,6 +44,9 @@ TEST_F(GpuRun, HasItsDeviceAndSteps) {
   ASSERT_TRUE(run_.ok());
   EXPECT_EQ(run_.builder().info.device_kind, "NVIDIA GPU");
   EXPECT_EQ(run_.builder().info.device_name, "NVIDIA H200");
+  const std::string& versions = run_.builder().info.versions_json;
+  EXPECT_NE(versions.find(R"("numSms":132)"), std::string::npos) << versions;
+  EXPECT_NE(versions.find(R"("totalGlobalMem":15)"), std::string::npos) << versions;
   EXPECT_EQ(run_.integers(Table::kSteps, "step"), (std::vector<int64_t>{2, 3, 4}));
   for (const int64_t length : run_.integers(Table::kSteps, "dur")) {
     EXPECT_GT(length, 1'000'000);

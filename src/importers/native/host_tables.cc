@@ -214,7 +214,7 @@ uint32_t HostTables::operator_detail(TrackId track, const Row& row, int64_t ts_n
     const auto json = json_tree(rank.strings.view(run_.name(args)));
     const auto field = [&](const char* key) {
       const auto at = json.is_object() ? json.find(key) : json.end();
-      return at == json.end() ? kNoString : rank.strings.intern(at->dump());
+      return at == json.end() ? kNoString : rank.strings.intern(write_json(*at));
     };
     known->second.input_shapes = field("Input Dims");
     known->second.input_types = field("Input type");

@@ -12,6 +12,7 @@
 #include "importers/common/op_timestamps.h"
 #include "importers/common/text_file.h"
 #include "importers/mindspore_raw/runtime_profiler.h"
+#include "json/json_members.h"
 
 namespace stepscope {
 namespace {
@@ -207,14 +208,14 @@ void MindsporeTables::read_note() {
   for (const auto& [name, json] : run_.notes()) {
     if (name == "mindspore") note = json;
   }
-  if (const int64_t count = number_in(note, "unreadable", 0); count > 0)
+  if (const int64_t count = integer_in(note, "unreadable", 0); count > 0)
     quality.add(QualityCode::kUnparsableEvent, "in the text files of MindSpore's profiler", count);
-  const int64_t lost = number_in(note, "left_out", 0);
+  const int64_t lost = integer_in(note, "left_out", 0);
   if (lost > 0) quality.add(QualityCode::kDroppedRecords, "MindSpore operators or memory", lost);
-  const int64_t windows = number_in(note, "windows_turned_away", 0);
+  const int64_t windows = integer_in(note, "windows_turned_away", 0);
   if (windows > 0)
     quality.add(QualityCode::kDroppedRecords, "windows of MindSpore operators", windows);
-  const int64_t without = number_in(note, "without_shapes", 0);
+  const int64_t without = integer_in(note, "without_shapes", 0);
   if (without > 0) {
     quality.add(
         QualityCode::kNotHonoured,

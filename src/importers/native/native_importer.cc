@@ -12,6 +12,7 @@
 #include "importers/native/mindspore_tables.h"
 #include "importers/native/pipeline_tables.h"
 #include "importers/native/raw_run.h"
+#include "json/json_members.h"
 #include "json/json_tree.h"
 
 namespace stepscope {
@@ -31,7 +32,7 @@ int64_t rank_in(ChunkReader& reader) {
   if (!more || !*more) return kNull;
   for (const RawNote& note : chunk.notes) {
     if (note.name != "recording") continue;
-    return number_in(json_tree(note.json), "rank", kNull);
+    return integer_in(json_tree(note.json), "rank", kNull);
   }
   return kNull;
 }
@@ -60,6 +61,17 @@ std::string text_of(const nlohmann::json& json) {
   return write_json(json);
 }
 
+// A device with the words that Kineto has for it too, which analyses and exports read.
+nlohmann::json device_properties(const nlohmann::json& note) {
+  nlohmann::json device = note;
+  device["id"] = number_in(note, "id", 0);
+  device["name"] = text_in(note, "name");
+  device["numSms"] = number_in(note, "multiprocessors", 0);
+  if (const int64_t bytes = number_in(note, "memory_bytes", 0); bytes > 0)
+    device["totalGlobalMem"] = bytes;
+  return device;
+}
+
 // What the recording says about itself and about what it could not do.
 void read_notes(const RawRun& run, RankBuilder& rank) {
   nlohmann::json versions = nlohmann::json::object();
@@ -75,6 +87,8 @@ void read_notes(const RawRun& run, RankBuilder& rank) {
       versions[name] = json;
     } else if (name == "profiler_window") {
       versions["windows"].push_back(json);
+    } else if (name == "device" && json.is_object()) {
+      versions["deviceProperties"].push_back(device_properties(json));
     } else if (name == "trigger") {
       versions["triggers"].push_back(json);
     } else if (name != "torch_thread") {  // what the arrows are made with
@@ -85,7 +99,7 @@ void read_notes(const RawRun& run, RankBuilder& rank) {
         parallel[name] = json;
     }
     if (name != "end") continue;
-    const int64_t lost = number_in(json, "not_recorded", 0);
+    const int64_t lost = integer_in(json, "not_recorded", 0);
     const std::string stopped_by = text_in(json, "stopped_by");
     if (lost > 0 || !stopped_by.empty())
       rank.quality.add(QualityCode::kDroppedRecords, stopped_by, std::max<int64_t>(lost, 1));
@@ -102,8 +116,8 @@ void mark_steps_outside_of_windows(const RawRun& run, RankBuilder& rank) {
   std::vector<std::pair<int64_t, int64_t>> windows;
   for (const auto& [name, json] : run.notes()) {
     if (name != "profiler_window") continue;
-    const int64_t began_ns = number_in(json, "began_ns", kNull);
-    const int64_t ended_ns = number_in(json, "ended_ns", kNull);
+    const int64_t began_ns = integer_in(json, "began_ns", kNull);
+    const int64_t ended_ns = integer_in(json, "ended_ns", kNull);
     if (began_ns != kNull && ended_ns != kNull) windows.emplace_back(began_ns, ended_ns);
   }
   if (windows.empty() || !run.has_note("end")) return;

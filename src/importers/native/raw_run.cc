@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/decimal.h"
+#include "json/json_members.h"
 #include "json/json_tree.h"
 
 namespace stepscope {
@@ -35,18 +36,6 @@ std::optional<TaskCounter> parse_task_counter(std::string_view text) {
 }
 
 }  // namespace
-
-int64_t number_in(const nlohmann::json& object, const char* key, int64_t otherwise) {
-  if (!object.is_object()) return otherwise;
-  const auto at = object.find(key);
-  return at != object.end() && at->is_number_integer() ? at->get<int64_t>() : otherwise;
-}
-
-std::string text_in(const nlohmann::json& object, const char* key) {
-  if (!object.is_object()) return {};
-  const auto at = object.find(key);
-  return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
-}
 
 void RawRun::learn(const RawChunk& chunk) {
   for (const RawString& string : chunk.strings) {
@@ -94,9 +83,9 @@ Status RawRun::finish_learning(const std::string& path) {
     if (note_name == "world_size" && json.is_number_integer() && json.get<int64_t>() > 0)
       rank_.info.world_size = json.get<int64_t>();
     if (note_name != "recording") continue;
-    rank_.info.rank = number_in(json, "rank", rank_.info.rank);
+    rank_.info.rank = integer_in(json, "rank", rank_.info.rank);
     rank_.info.host = text_in(json, "host");
-    rank_.info.pid = number_in(json, "pid", kNull);
+    rank_.info.pid = integer_in(json, "pid", kNull);
     const std::string program = text_in(json, "program");
     process_ = rank_.strings.intern(program.empty() ? "host" : program);
     if (rank_.info.pid != kNull) pid_ = rank_.strings.intern(std::to_string(rank_.info.pid));

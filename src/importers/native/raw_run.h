@@ -15,10 +15,6 @@
 
 namespace stepscope {
 
-// A field of a note, or what stands for it when it is missing or of another type.
-int64_t number_in(const nlohmann::json& object, const char* key, int64_t otherwise);
-std::string text_in(const nlohmann::json& object, const char* key);
-
 class RawRun {
  public:
   explicit RawRun(RankBuilder& rank) : rank_(rank) {}
