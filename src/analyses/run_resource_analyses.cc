@@ -1,4 +1,5 @@
 // The part of RunAnalyses about operators, kernels, memory, processors and data preparation.
+#include <map>
 #include <utility>
 
 #include "analyses/memory/memory_marks.h"
@@ -82,15 +83,19 @@ const PipelineResult& RunAnalyses::pipeline() {
 
 // Of the steps that means are made of: the rank's devices stood still, and nothing was recorded.
 double RunAnalyses::unexplained_share(int64_t rank, int64_t window) {
-  int64_t other_ns = 0;
-  int64_t step_ns = 0;
-  for (const StepBudgetRow& row : step_budget()) {
-    if (row.rank != rank || row.window != window || !row.averaged || row.device == kHostDevice)
-      continue;
-    other_ns += row.other_ns;
-    step_ns += row.step_ns;
-  }
-  return step_ns > 0 ? static_cast<double>(other_ns) / static_cast<double>(step_ns) : 0;
+  const auto& sums = results_->unexplained.get([&] {
+    std::map<std::pair<int64_t, int64_t>, UnexplainedSum> by_window;
+    for (const StepBudgetRow& row : step_budget()) {
+      if (!row.averaged || row.device == kHostDevice) continue;
+      UnexplainedSum& sum = by_window[{row.rank, row.window}];
+      sum.other_ns += row.other_ns;
+      sum.step_ns += row.step_ns;
+    }
+    return by_window;
+  });
+  const auto found = sums.find({rank, window});
+  if (found == sums.end() || found->second.step_ns <= 0) return 0;
+  return static_cast<double>(found->second.other_ns) / static_cast<double>(found->second.step_ns);
 }
 
 void RunAnalyses::walk_operators() {

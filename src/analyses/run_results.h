@@ -2,6 +2,8 @@
 #ifndef STEPSCOPE_ANALYSES_RUN_RESULTS_H_
 #define STEPSCOPE_ANALYSES_RUN_RESULTS_H_
 
+#include <cstdint>
+#include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -36,6 +38,12 @@ struct RunSteps {
   std::vector<size_t> first;  // by position of the rank, and the end
 };
 
+// Of the steps of one rank and window: all of it, and where nothing explains the devices' idling.
+struct UnexplainedSum {
+  int64_t other_ns = 0;
+  int64_t step_ns = 0;
+};
+
 // A reason of one rank.
 inline std::string of_rank(const RankId& rank, std::string_view why) {
   return "rank " + std::to_string(rank.rank) +
@@ -50,6 +58,7 @@ struct RunAnalyses::Results {
   Once<std::vector<StepTimeRow>> step_times;
   Once<RankStepTrace> step_trace;
   Once<std::vector<StepBudgetRow>> step_budget;
+  Once<std::map<std::pair<int64_t, int64_t>, UnexplainedSum>> unexplained;  // by rank and window
   Once<std::vector<StepCategoryRow>> step_categories;
   Once<std::vector<std::vector<OverlapLanes>>> overlap_lanes;
   Once<std::vector<OverlapRow>> overlap;

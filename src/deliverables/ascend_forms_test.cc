@@ -1,8 +1,6 @@
 // The forms that files of Ascend recordings have by who recorded them: MindSpore, torch_npu, or
 // CANN's msprof alone. No real recording of MindSpore on an NPU is at hand; these are made by its
 // documented formats.
-#include <fstream>
-#include <sstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -11,6 +9,7 @@
 #include "json/json_tree.h"
 #include "tests/support/chrome_format.h"
 #include "tests/support/csv_rows.h"
+#include "tests/support/file_text.h"
 #include "tests/support/imported_run.h"
 #include "tests/support/made_run.h"
 #include "tests/support/rank_making.h"
@@ -19,6 +18,7 @@ namespace stepscope {
 namespace {
 
 using nlohmann::json;
+using testing::file_text;
 using testing::read_csv;
 using Csv = testing::CsvRows;
 using Columns = std::vector<std::string>;
@@ -27,13 +27,6 @@ constexpr int64_t kStartUs = 1'704'164'645'000'000;
 constexpr const char* kRun = "run/node_7_20240102030405678_ascend_ms";
 
 std::string us(int64_t after) { return std::to_string(kStartUs + after) + ".000"; }
-
-std::string content(const std::string& path) {
-  std::ifstream stream(path);
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
 
 // A timeline, event by event.
 class Timeline {
@@ -180,7 +173,7 @@ TEST_F(AscendForms, KernelsOfMindSpore) {
                      "Kernel::KernelLaunch::Add/Add_2", "Cast_3"}));
   // Of the launch, and of the kernel's own start where that is not known.
   EXPECT_EQ(column("kernel_details.csv", "Step ID"), (Columns{"3", "3", ""}));
-  const auto errors = testing::ChromeFormat::errors(json_tree(content(out("trace_view.json"))));
+  const auto errors = testing::ChromeFormat::errors(json_tree(file_text(out("trace_view.json"))));
   EXPECT_TRUE(errors.empty()) << write_json(json(errors));
   analyse({3});
   EXPECT_EQ(column("kernel_details.csv", "Step ID"), (Columns{"3", "3"}));
@@ -202,7 +195,7 @@ TEST_F(AscendForms, AGraphThatIsSunkHasNoStepNumbers) {
   write_timeline(with_collectives());
   analyse();
   EXPECT_EQ(read_csv(out("kernel_details.csv")).header.front(), "Model ID");
-  const json times = json_tree(content(out("communication.json")));
+  const json times = json_tree(file_text(out("communication.json")));
   ASSERT_EQ(times.size(), 1u);
   EXPECT_EQ(times["step0"]["collective"].size(), 4u);  // three operators and their sum
   // The marks still divide the time.
@@ -213,7 +206,7 @@ TEST_F(AscendForms, CommunicationOfMindSpore) {
   write_info("Level1");
   write_timeline(with_collectives());
   analyse();
-  const json times = json_tree(content(out("communication.json")));
+  const json times = json_tree(file_text(out("communication.json")));
   ASSERT_EQ(times.size(), 2u) << write_json(times);
   EXPECT_TRUE(times["step3"]["collective"].contains("hcom_allReduce__1_0_1@Group 0"));
   EXPECT_TRUE(times["step3"]["p2p"].empty());
@@ -224,7 +217,7 @@ TEST_F(AscendForms, CommunicationOfMindSpore) {
   const json& sum = times["step3"]["collective"]["Total Op Info"];
   EXPECT_EQ(sum["Communication Time Info"]["Transit Time(ms)"], 0.02);
   EXPECT_FALSE(sum["Communication Bandwidth Info"]["HCCS"].contains("Bandwidth(GB/s)"));
-  const json matrix = json_tree(content(out("communication_matrix.json")));
+  const json matrix = json_tree(file_text(out("communication_matrix.json")));
   const json& collective = matrix["step3"]["collective"];
   for (const char* place : {"top1", "middle", "bottom1", "bottom2", "bottom3"}) {
     const std::string key = "allreduce-" + std::string(place) + "@Group 0";
@@ -241,7 +234,7 @@ TEST_F(AscendForms, CommunicationOfTorch) {
   write_timeline(with_collectives(), run);
   write_info("Level1", "O0", run);
   analyse();
-  const json matrix = json_tree(content(out("communication_matrix.json")));
+  const json matrix = json_tree(file_text(out("communication_matrix.json")));
   EXPECT_TRUE(matrix["step4"]["p2p"].contains("send-top1@Group 0")) << write_json(matrix);
   EXPECT_TRUE(matrix["step4"]["p2p"].contains("batchsendrecv-top1@Group 0"));
   const json& collective = matrix["step3"]["collective"];
@@ -336,8 +329,8 @@ TEST_F(Msprof, OtherFilesUnderTheNamesOfTheFramework) {
   const ProfilerOutput output = analyse();
   EXPECT_EQ(column("data_preprocess.csv", "Node"), (Columns{"Cast"}));
   EXPECT_EQ(read_csv(out("data_preprocess.csv")).header.front(), "Device_id");
-  EXPECT_EQ(content(out("ascend_mindspore_profiler_0.db")), "a database");
-  EXPECT_EQ(content(out("communication_analyzer.db")), "another");
+  EXPECT_EQ(file_text(out("ascend_mindspore_profiler_0.db")), "a database");
+  EXPECT_EQ(file_text(out("communication_analyzer.db")), "another");
   EXPECT_NE(std::ranges::find(output.files, "communication_analyzer.db"), output.files.end());
 }
 

@@ -46,7 +46,8 @@ Result<bool> copy_file(const OutputContext& context, const fs::path& path, const
   }
   if (!file.eof()) {
     return Error{ErrorCode::kIo, "cannot copy the database", path.string(),
-                 "it could not be read to its end", ""};
+                 "it could not be read to its end",
+                 "check that nobody is writing it and that its disk is there, then analyse again"};
   }
   return any;
 }

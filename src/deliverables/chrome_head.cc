@@ -15,8 +15,6 @@ Json parse_object(std::string_view text) {
   return value.is_object() ? value : Json::object();
 }
 
-std::string dump(const Json& value) { return write_json(value); }
-
 // Numbers of c10::DeviceType.
 int device_type(std::string_view kind) {
   constexpr struct {
@@ -54,7 +52,7 @@ std::string chrome_head(const ChromeRank& rank) {
   head["displayTimeUnit"] = "ms";
   head["baseTimeNanoseconds"] = rank.base_ns();
   head.erase("traceEvents");
-  std::string text = dump(head);
+  std::string text = write_json(head);
   text.pop_back();
   return text + ",\n\"traceEvents\":[";
 }
@@ -97,7 +95,7 @@ std::string chrome_memory_args(const ChromeRank& rank, uint64_t row) {
       args[key] = value;
     }
   }
-  return args.is_null() ? "{}" : dump(args);
+  return args.is_null() ? "{}" : write_json(args);
 }
 
 }  // namespace stepscope

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/json_text.h"
+#include "deliverables/chrome_arrows.h"
 #include "deliverables/chrome_head.h"
 #include "deliverables/chrome_rank.h"
 #include "deliverables/number_text.h"
@@ -41,7 +42,11 @@ class ChromeTrace {
  public:
   ChromeTrace(const StoreReader& store, size_t rank, const ChromeTraceOptions& options,
               const TraceViewParts& view, const std::function<Status(std::string_view)>& sink)
-      : rank_(store, rank, options), options_(options), view_(view), sink_(sink) {
+      : rank_(store, rank, options),
+        arrows_(rank_, view.places != nullptr),
+        options_(options),
+        view_(view),
+        sink_(sink) {
     own_ids_ = rank_.text(Table::kRanks, "source_format") != "kineto";
   }
 
@@ -57,9 +62,8 @@ class ChromeTrace {
       out_ = chrome_head(rank_);
       describe_tracks();
     }
-    find_launch_kind();
     if (auto status = write_slices(); !status) return status;
-    if (auto status = write_flows(); !status) return status;
+    if (auto status = write_arrows(); !status) return status;
     if (auto status = write_counters(); !status) return status;
     if (is_view()) {
       if (auto status = write_computed_lanes(); !status) return status;
@@ -288,69 +292,44 @@ class ChromeTrace {
     return "{" + added + "," + args.substr(rest);
   }
 
-  // The word of arrows that slices carry as flags and correlation.
-  void find_launch_kind() {
-    for (uint64_t row = 0; row < rank_.rows(Table::kFlows); ++row) {
-      if (!is_launch(row)) continue;
-      launch_kind_ = rank_.text(Table::kFlows, "kind", row);
-      return;
-    }
-  }
-  bool is_launch(uint64_t row) const {
-    const int64_t from = rank_.number(Table::kFlows, "from_slice", row);
-    const int64_t to = rank_.number(Table::kFlows, "to_slice", row);
-    if (!valid(from) || !valid(to)) return false;
-    const auto start = static_cast<uint64_t>(from);
-    const auto end = static_cast<uint64_t>(to);
-    return (rank_.slice(start).flags & kFlagFlowStart) != 0 &&
-           (rank_.slice(end).flags & kFlagFlowEnd) != 0 &&
-           rank_.correlation(start) == rank_.correlation(end);
-  }
-  bool valid(int64_t row) const {
-    return row >= 0 && static_cast<uint64_t>(row) < rank_.slice_count();
-  }
-
   Status write_launch_arrow(const ChromeSlice& slice, const std::string& place) {
     const int64_t id = rank_.correlation(slice.row);
     if (id == kNull) return {};
     if ((slice.flags & kFlagFlowStart) != 0) {
-      if (auto status = write_flow_end("s", place, slice.ts_ns, launch_kind_, id); !status)
+      if (auto status = write_arrow_end("s", place, slice.ts_ns, arrows_.launch_kind(), id);
+          !status)
         return status;
     }
     if ((slice.flags & kFlagFlowEnd) == 0) return {};
-    return write_flow_end("f", place, slice.ts_ns, launch_kind_, id);
+    return write_arrow_end("f", place, slice.ts_ns, arrows_.launch_kind(), id);
   }
 
-  Status write_flow_end(const char* phase, const std::string& place, int64_t ts_ns,
-                        std::string_view kind, int64_t id) {
+  Status write_arrow_end(const char* phase, const std::string& place, int64_t ts_ns,
+                         std::string_view category, int64_t id) {
     begin(phase, place, ts_ns);
     out_ += R"(,"id":)";
     append_integer(out_, id);
-    if (*phase == 'f') out_ += R"(,"bp":"e")";
-    label(kind, kind, true);
+    if (*phase == 'f' || arrows_.marks_start(category)) out_ += R"(,"bp":"e")";
+    label(category, arrows_.name_of(category, id), true);
     return end_event();
   }
 
-  Status write_flows() {
-    for (uint64_t row = 0; row < rank_.rows(Table::kFlows); ++row) {
-      if (is_launch(row)) continue;  // written with its slices
-      const int64_t from = rank_.number(Table::kFlows, "from_slice", row);
-      const int64_t to = rank_.number(Table::kFlows, "to_slice", row);
-      if (!valid(from) || !valid(to) || !rank_.chosen(static_cast<uint64_t>(from)) ||
-          !rank_.chosen(static_cast<uint64_t>(to))) {
-        continue;
+  Status write_arrows() {
+    return arrows_.for_each([&](const ChromeArrow& arrow) -> Status {
+      const ChromeSlice ends[] = {rank_.slice(arrow.from), rank_.slice(arrow.to)};
+      for (const ChromeSlice& slice : ends) {
+        if (places_[slice.track].empty()) return {};  // on a lane that is computed anew
       }
-      const std::string_view kind = rank_.text(Table::kFlows, "kind", row);
-      const auto id = static_cast<int64_t>(row);
-      for (const bool start : {true, false}) {
-        const ChromeSlice slice = rank_.slice(static_cast<uint64_t>(start ? from : to));
+      for (const ChromeSlice& slice : ends) {
         const auto moved = moved_.find(slice.row);
         const std::string& place = place_of(slice.track, moved == moved_.end() ? 0 : moved->second);
-        if (auto status = write_flow_end(start ? "s" : "f", place, slice.ts_ns, kind, id); !status)
+        const char* phase = &slice == ends ? "s" : "f";
+        if (auto status = write_arrow_end(phase, place, slice.ts_ns, arrow.category, arrow.id);
+            !status)
           return status;
       }
-    }
-    return {};
+      return {};
+    });
   }
 
   Status write_counters() {
@@ -375,8 +354,9 @@ class ChromeTrace {
       // A plan without times has no place on a timeline.
       if (ts_ns == kNull || !rank_.chosen_time(ts_ns)) continue;
       const int64_t op = rank_.number(Table::kMemory, "slice", row);
+      const bool is_known = op >= 0 && static_cast<uint64_t>(op) < rank_.slice_count();
       const uint32_t track =
-          valid(op) ? rank_.slice(static_cast<uint64_t>(op)).track : rank_.idle_host_track(ts_ns);
+          is_known ? rank_.slice(static_cast<uint64_t>(op)).track : rank_.idle_host_track(ts_ns);
       const std::string& place = track < places_.size() ? places_[track] : kNoPlace;
       begin("i", place, ts_ns);
       out_ += R"(,"s":"t")";
@@ -388,14 +368,14 @@ class ChromeTrace {
   }
 
   ChromeRank rank_;
+  ChromeArrows arrows_;
   const ChromeTraceOptions& options_;
   const TraceViewParts& view_;
   const std::function<Status(std::string_view)>& sink_;
   std::string out_;
   bool first_event_ = true;
   bool own_ids_ = false;
-  bool has_memory_slices_ = false;  // memory rows that are instants already
-  std::string launch_kind_ = "ac2g";
+  bool has_memory_slices_ = false;   // memory rows that are instants already
   std::vector<std::string> places_;  // "pid":..,"tid":.. by track
   std::unordered_map<uint64_t, std::string> overlap_places_;
   std::unordered_map<uint64_t, size_t> moved_;  // slice to overlap lane

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include "json/json_tree.h"
 #include "tests/support/chrome_format.h"
 #include "tests/support/csv_rows.h"
+#include "tests/support/file_text.h"
 #include "tests/support/made_run.h"
 #include "tests/support/rank_making.h"
 #include "tests/support/sample_store.h"
@@ -20,15 +20,9 @@ namespace stepscope {
 namespace {
 
 using nlohmann::json;
+using testing::file_text;
 using testing::read_csv;
 using Csv = testing::CsvRows;
-
-std::string content(const std::string& path) {
-  std::ifstream stream(path);
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
 
 TEST(ProfilerOutput, OfASmallStore) {
   const testing::TemporaryFolder folder;
@@ -49,7 +43,7 @@ TEST(ProfilerOutput, OfASmallStore) {
   EXPECT_TRUE(std::filesystem::exists(folder.path("outside")));
   EXPECT_FALSE(std::filesystem::exists(out + "/old.csv"));
 
-  const json events = json_tree(content(out + "/trace_view.json"));
+  const json events = json_tree(file_text(out + "/trace_view.json"));
   ASSERT_TRUE(events.is_array());
   const auto errors = testing::ChromeFormat::errors(events, true);
   ASSERT_EQ(errors.size(), 1u) << write_json(
@@ -103,7 +97,7 @@ TEST(ProfilerOutput, ChosenStepsAndCancelling) {
   ASSERT_TRUE(none.ok());
   EXPECT_EQ(std::find(none->files.begin(), none->files.end(), "kernel_details.csv"),
             none->files.end());
-  EXPECT_EQ(content(folder.path("none") + "/trace_view.json").find("gemm_kernel"),
+  EXPECT_EQ(file_text(folder.path("none") + "/trace_view.json").find("gemm_kernel"),
             std::string::npos);
   Progress progress;
   progress.cancel();

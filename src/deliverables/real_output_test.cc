@@ -3,9 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -15,21 +13,16 @@
 #include "json/json_tree.h"
 #include "tests/support/chrome_format.h"
 #include "tests/support/csv_rows.h"
+#include "tests/support/file_text.h"
 #include "tests/support/imported_run.h"
 
 namespace stepscope {
 namespace {
 
 using nlohmann::json;
+using testing::file_text;
 using testing::read_csv;
 using Csv = testing::CsvRows;
-
-std::string content(const std::string& path) {
-  std::ifstream stream(path);
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
 
 double number(const std::string& text) { return std::stod(text); }
 
@@ -193,8 +186,8 @@ void expect_same(const json& ours, const json& theirs, double tolerance, const s
 TEST_P(ShippedLevel1, CommunicationEqualsTheShippedFiles) {
   if (!analyse_recording()) GTEST_SKIP() << "needs ../shared/data";
   for (const char* file : {"communication.json", "communication_matrix.json"}) {
-    const json ours = json_tree(content(out() + "/" + file));
-    const json theirs = json_tree(content(shipped(file)));
+    const json ours = json_tree(file_text(out() + "/" + file));
+    const json theirs = json_tree(file_text(shipped(file)));
     expect_same(ours, theirs, 0.0002, file);
   }
 }
@@ -226,7 +219,7 @@ TEST_P(ShippedOutput, IsReadAgainAsTheSameRecording) {
 // The recordings have arrows of their own to kernels that start before their launch.
 TEST_P(ShippedOutput, TheTimelineKeepsTheRulesOfItsFormat) {
   if (!analyse_recording()) GTEST_SKIP() << "needs ../shared/data";
-  const json timeline = json_tree(content(out() + "/trace_view.json"));
+  const json timeline = json_tree(file_text(out() + "/trace_view.json"));
   const auto errors = testing::ChromeFormat::errors(timeline, true);
   EXPECT_TRUE(errors.empty()) << errors.size() << ", the first " << errors[0];
 }
@@ -288,7 +281,7 @@ TEST_P(ShippedDatabase, StepTimesEqualItsTable) {
 TEST_P(ShippedDatabase, CommunicationEqualsItsTables) {
   if (!analyse("ascend/msinsight/db/level1", GetParam().second))
     GTEST_SKIP() << "needs ../shared/data";
-  const json times = json_tree(content(out() + "/communication.json"));
+  const json times = json_tree(file_text(out() + "/communication.json"));
   const std::pair<const char*, const char*> columns[] = {
       {"Elapse Time(ms)", "elapse_time"},
       {"Transit Time(ms)", "transit_time"},
@@ -304,7 +297,7 @@ TEST_P(ShippedDatabase, CommunicationEqualsItsTables) {
     for (const auto& [key, theirs] : columns)
       EXPECT_NEAR(ours[key].get<double>(), cell("comm_analyzer_time", theirs, row), 2e-4) << key;
   }
-  const json matrix = json_tree(content(out() + "/communication_matrix.json"));
+  const json matrix = json_tree(file_text(out() + "/communication_matrix.json"));
   for (uint64_t row = 0; row < 48; ++row) {
     const auto text = [&](const char* column) { return word("comm_analyzer_matrix", column, row); };
     const std::string place = text("hccl_op_name") + "@" + text("group_name");
@@ -336,11 +329,12 @@ TEST_F(RealOutput, MindSporeOnCpu) {
     }
     return found;
   };
-  const auto ours = operators(json_tree(content(out() + "/trace_view.json")), 0);
-  const auto theirs = operators(json_tree(content(file)), 37);
+  const auto ours = operators(json_tree(file_text(out() + "/trace_view.json")), 0);
+  const auto theirs = operators(json_tree(file_text(file)), 37);
   EXPECT_GT(ours.size(), 100u);
   EXPECT_EQ(ours.size(), theirs.size());
-  const auto errors = testing::ChromeFormat::errors(json_tree(content(out() + "/trace_view.json")));
+  const auto errors =
+      testing::ChromeFormat::errors(json_tree(file_text(out() + "/trace_view.json")));
   EXPECT_TRUE(errors.empty()) << errors.size() << ", the first " << errors[0];
 }
 
@@ -356,7 +350,7 @@ TEST_F(RealOutput, DataPipelineOfMindSpore) {
   EXPECT_EQ(raw.rows[1].at("children_id"), "[2]");
   EXPECT_EQ(raw.rows[0].at("parent_id"), "");
   EXPECT_TRUE(raw.rows[2].at("output_queue_size").starts_with("[16, 16, 16"));
-  const json summary = json_tree(content(out() + "/minddata_pipeline_summary_0.json"));
+  const json summary = json_tree(file_text(out() + "/minddata_pipeline_summary_0.json"));
   EXPECT_EQ(summary["pipeline_ops"], json({"Batch(id=0)", "Map(id=1)", "Generator(id=2)"}));
   EXPECT_EQ(summary["parent_id"], json({-1, 0, 1}));
   EXPECT_EQ(summary["queue_empty_freq_pct"][1], 100.0);
@@ -367,7 +361,7 @@ TEST_F(RealOutput, DataPipelineOfMindSpore) {
                   "prefetch_size"}));
   EXPECT_TRUE(summary["cpu_analysis_details"].is_array());
   EXPECT_NE(
-      content(out() + "/minddata_pipeline_summary_0.csv").find("op_names,Batch,Map,Generator"),
+      file_text(out() + "/minddata_pipeline_summary_0.csv").find("op_names,Batch,Map,Generator"),
       std::string::npos);
 }
 
@@ -375,10 +369,10 @@ TEST_F(RealOutput, DataPipelineOfMindSpore) {
 // Batch in both of these, which waits for the operator that is slow.
 TEST_F(RealOutput, TheSlowOperatorOfADataPipelineIsNamed) {
   if (!analyse("mindspore_cpu/d_dataset_generator")) GTEST_SKIP() << "needs ../shared/data";
-  json summary = json_tree(content(out() + "/minddata_pipeline_summary_0.json"));
+  json summary = json_tree(file_text(out() + "/minddata_pipeline_summary_0.json"));
   EXPECT_EQ(summary["bottleneck_warning"], json({"Generator(id=2)"}));
   ASSERT_TRUE(analyse("mindspore_cpu/d_dataset_consumer"));
-  summary = json_tree(content(out() + "/minddata_pipeline_summary_0.json"));
+  summary = json_tree(file_text(out() + "/minddata_pipeline_summary_0.json"));
   EXPECT_EQ(summary["bottleneck_warning"], json::array());
 }
 

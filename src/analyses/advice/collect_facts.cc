@@ -226,7 +226,7 @@ void take_memory(RunAnalyses& run, const RankId& rank, RankFacts& facts) {
   facts.device_memory_bytes = largest->capacity_bytes;
   if (largest->leak_suspected && largest->growth_bytes_per_step != kNull) {
     facts.leak_bytes_per_step = largest->growth_bytes_per_step;
-    facts.leak_share_of_steps = 1;
+    facts.leak_share_of_steps = largest->growing_share;
   }
 }
 
@@ -304,7 +304,7 @@ void take_pipeline(RunAnalyses& run, Facts& facts) {
     if (!std::isnan(row.wait_share)) {
       facts.is_input_measured = true;
       for (RankFacts& rank : facts.ranks) {
-        if (rank.rank != row.rank || rank.step_ns == kNull) continue;
+        if (rank.rank != row.rank || rank.window != row.window || rank.step_ns == kNull) continue;
         rank.input_wait_ns =
             std::max(rank.input_wait_ns,
                      static_cast<int64_t>(row.wait_share * static_cast<double>(rank.step_ns)));
@@ -319,8 +319,10 @@ void take_pipeline(RunAnalyses& run, Facts& facts) {
     fact.queue_share = stage.usage;
     facts.bottleneck_stages.push_back(std::move(fact));
   }
+  // Of the busiest machine: ranks may run on several.
   for (const CpuRow& row : run.cpu()) {
-    if (row.scope == "machine" && !std::isnan(row.busy)) facts.cpu_busy_share = row.busy;
+    if (row.scope == "machine" && !std::isnan(row.busy))
+      facts.cpu_busy_share = std::fmax(facts.cpu_busy_share, row.busy);
   }
 }
 

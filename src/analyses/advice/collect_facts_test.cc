@@ -216,6 +216,33 @@ TEST(CollectFacts, TimeOfALinkIsThatOfAllStepsOfAllWindows) {
       2 * kMs);
 }
 
+// Pairs 0-1 and 2-3, of which the second is slow, and pairs 0-2 and 1-3, whose operations are
+// longer and equally fast.
+TEST(CollectFacts, PlaceOfASlowLinkIsInItsOwnGroup) {
+  constexpr int64_t kMs = 1'000'000;
+  const auto rank_of = [](int64_t number) {
+    return [=](RankBuilder& rank) {
+      const TrackId stream = testing::device_track(rank, 0, 20);
+      for (int64_t step = 0; step < 4; ++step) {
+        const int64_t at_ns = step * 20 * kMs;
+        testing::add_step(rank, step, at_ns, 20 * kMs);
+        testing::add_operation(rank, stream, "allReduce", at_ns, number < 2 ? kMs / 2 : 2 * kMs,
+                               testing::numbered(step, 8 << 20, 2), number < 2 ? "a" : "b");
+        testing::add_operation(rank, stream, "allReduce", at_ns + 5 * kMs, 9 * kMs,
+                               testing::numbered(step, 8 << 20, 2), number % 2 == 0 ? "c" : "d");
+      }
+    };
+  };
+  const Facts facts = facts_of_ranks(rank_of(0), rank_of(1), rank_of(2), rank_of(3));
+  ASSERT_EQ(facts.slow_links.size(), 1u);
+  EXPECT_EQ(facts.slow_links[0].src_rank, 2);
+  EXPECT_EQ(facts.slow_links[0].dst_rank, 3);
+  ASSERT_TRUE(facts.slow_links[0].longest_transfer.has_value());
+  EXPECT_EQ(
+      facts.slow_links[0].longest_transfer->end_ns - facts.slow_links[0].longest_transfer->start_ns,
+      2 * kMs);
+}
+
 // Steps of 1000 and a pause of 50 before the last; the all-reduce of step 2 is the longest.
 TEST(CollectFacts, PlacesAreTheWorstInstances) {
   const Facts facts = facts_of_ranks([](RankBuilder& rank) {

@@ -1,6 +1,10 @@
 // Where to look: for each fact the worst instance of it.
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "analyses/advice/collect_facts.h"
 #include "analyses/run_analyses.h"
@@ -22,6 +26,18 @@ class Worst {
  private:
   std::optional<Place>& place_;
   int64_t largest_ = 0;
+};
+
+// The same for rows that are kept by what they belong to.
+struct LongestOperation {
+  int64_t ns = 0;
+  const CommunicationOperatorRow* row = nullptr;
+
+  void offer(int64_t offered_ns, const CommunicationOperatorRow& offered) {
+    if (offered_ns <= ns) return;
+    ns = offered_ns;
+    row = &offered;
+  }
 };
 
 Place place_of_operator(const CommunicationOperatorRow& row) {
@@ -117,23 +133,32 @@ void take_late_peer_place(const Communication& communication, Facts& facts) {
 
 // Of the transfers over a link, or where groups of two measure it of their operations.
 void take_link_places(const Communication& communication, Facts& facts) {
+  if (facts.slow_links.empty()) return;
+  std::map<std::pair<int64_t, int64_t>, LongestOperation> by_ends;
+  for (size_t position = 0; position < communication.ranks.size(); ++position) {
+    for (const CommunicationTransferRow& row : communication.ranks[position].transfers) {
+      by_ends[{row.src_rank, row.dst_rank}].offer(
+          row.time_ns,
+          communication.operators[communication.first_operator[position] + row.operation]);
+    }
+  }
+  // A rank may be in several groups of two.
+  std::map<uint64_t, std::set<int64_t>> pairs;
+  for (const CommunicationOperatorRow& row : communication.operators) {
+    if (row.group_size == 2) pairs[row.group_identity].insert(row.rank);
+  }
+  using Direction = std::tuple<int64_t, int64_t, std::string_view>;  // from, to, kind
+  std::map<Direction, LongestOperation> by_pair;
+  for (const CommunicationOperatorRow& row : communication.operators) {
+    if (row.group_size != 2 || row.transmit_ns == kNull) continue;
+    for (const int64_t other : pairs[row.group_identity]) {
+      if (other != row.rank) by_pair[{row.rank, other, row.kind}].offer(row.transmit_ns, row);
+    }
+  }
   for (LinkFacts& link : facts.slow_links) {
-    Worst longest(link.longest_transfer);
-    for (size_t position = 0; position < communication.ranks.size(); ++position) {
-      for (const CommunicationTransferRow& row : communication.ranks[position].transfers) {
-        if (row.src_rank != link.src_rank || row.dst_rank != link.dst_rank) continue;
-        longest.offer(
-            row.time_ns,
-            place_of_operator(
-                communication.operators[communication.first_operator[position] + row.operation]));
-      }
-    }
-    if (link.longest_transfer) continue;
-    for (const CommunicationOperatorRow& row : communication.operators) {
-      if (row.group_size == 2 && row.rank == link.src_rank && row.kind == link.kind &&
-          row.transmit_ns != kNull)
-        longest.offer(row.transmit_ns, place_of_operator(row));
-    }
+    const CommunicationOperatorRow* longest = by_ends[{link.src_rank, link.dst_rank}].row;
+    if (longest == nullptr) longest = by_pair[{link.src_rank, link.dst_rank, link.kind}].row;
+    if (longest != nullptr) link.longest_transfer = place_of_operator(*longest);
   }
 }
 

@@ -1,11 +1,9 @@
 #include "analyses/advice/checks.h"
 #include "analyses/advice/wording.h"
+#include "analyses/pipeline/pipeline.h"
 
 namespace stepscope {
 namespace {
-
-// XProf's classes: 5 % moderately, 20 % highly, below that potentially when 3 % are unexplained.
-constexpr double kHighlyInputBound = 0.2;
 
 // With a device, only what the device lost counts: waiting that overlaps its work is free.
 int64_t lost_to_input(const RankFacts& rank) {

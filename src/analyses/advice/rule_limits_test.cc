@@ -1,11 +1,13 @@
 // Every rule that has a limit is silent just below it and speaks just above it.
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
-#include "analyses/advice/healthy_facts.h"
+#include "analyses/advice/healthy_facts_test.h"
 #include "analyses/advice/rules.h"
 
 namespace stepscope {
@@ -163,6 +165,20 @@ TEST(RuleLimits, EachRuleIsSilentBelowAndSpeaksAboveItsOwn) {
     EXPECT_EQ(findings[0].rule, rule.name);
   }
   EXPECT_EQ(limits, cases().size());
+}
+
+// Communication that nothing hides takes a part of the step, and explains no standing still.
+TEST(RuleLimits, ASymptomIsToldBesideCausesOfWork) {
+  Facts facts = healthy();
+  for (RankFacts& rank : facts.ranks) {
+    rank.compute_ns = 20 * kMs;
+    rank.exposed_communication_ns = 40 * kMs;
+    rank.idle_ns = rank.idle_host_ns = 40 * kMs;
+  }
+  std::set<std::string_view> found;
+  for (const Finding& finding : find_causes(facts)) found.insert(finding.rule);
+  EXPECT_TRUE(found.contains("exposed_communication"));
+  EXPECT_TRUE(found.contains("low_utilisation"));
 }
 
 // What is measured is no guess.

@@ -32,30 +32,31 @@ constexpr Rule kRules[] = {
      "rank to another device to tell the device from the data.",
      check_slow_rank},
     {"late_peer", "a rank outside of the recording that the recorded ranks wait for", 0.05,
-     "Record that rank too and look at what it does before the collective.", check_late_peer},
+     "Record that rank too and look at what it does before the collective.", check_late_peer,
+     RuleKind::kCauseOfWork},
     {"slow_link", "a link whose bandwidth is far below that of its kind", 0.2,
      "Check cable, switch port and topology of this pair; move the ranks of a group closer "
      "together.",
-     check_slow_link},
+     check_slow_link, RuleKind::kCauseOfWork},
     {"exposed_communication", "communication that no computation hides", 0.1,
      "Overlap it: larger gradient buckets with backward (DDP bucket_cap_mb, "
      "all_reduce_fusion_config), "
      "prefetching for sharded parameters; send less: 16-bit gradients, accumulation over several "
      "steps.",
-     check_exposed_communication},
+     check_exposed_communication, RuleKind::kCauseOfWork},
     {"pipeline_receive", "stages of a pipeline that wait for the ones before them", 0.1,
      "Use more micro batches, give the slow stage fewer layers, and look at what it does while the "
      "others receive.",
-     check_pipeline_receive},
+     check_pipeline_receive, RuleKind::kCauseOfWork},
     {"stage_communication", "a stage of a pipeline whose collectives hold it up", 0.1,
      "Review how operators are sharded inside of the stage.", check_stage_communication},
     {"stage_balance", "a stage of a pipeline with more arithmetic than the others", 0.2,
-     "Move layers from this stage to others.", check_stage_balance},
+     "Move layers from this stage to others.", check_stage_balance, RuleKind::kCauseOfWork},
     {"slow_device", "a rank whose device computes at a lower rate than those of others", 0.2,
      "Compare clocks, temperature and other processes of that device; give it less work if it "
      "is of "
      "another kind.",
-     check_slow_device},
+     check_slow_device, RuleKind::kCauseOfWork},
     {"uneven_interval", "a rank that begins its steps later than the others", 0.2,
      "Look at the data preparation of this rank: its shard, its disks, its processors.",
      check_uneven_interval},
@@ -99,17 +100,18 @@ constexpr Rule kRules[] = {
      "shapes that do not change from step to step.",
      check_allocator_calls},
     {"pageable_copies", "copies between device and pageable memory", 0.03,
-     "Use pin_memory=True and copy with non_blocking=True.", check_pageable_copies},
+     "Use pin_memory=True and copy with non_blocking=True.", check_pageable_copies,
+     RuleKind::kCauseOfWork},
     {"ai_cpu_operators", "operators that run on the AI CPU instead of the AI cores", 0.02,
      "Change the data type (64-bit and double types fall back) or replace the operator.",
-     check_ai_cpu_operators},
+     check_ai_cpu_operators, RuleKind::kCauseOfWork},
     {"compiled_on_the_fly", "operators compiled while training runs", 20,
      "Use fixed shapes or binary operators (torch_npu.npu.set_compile_mode(jit_compile=False)).",
      check_compiled_on_the_fly},
     {"no_tensor_cores", "matrix work that does not use the tensor cores", 0.2,
      "Train in bfloat16 or float16 (torch.autocast) or allow TF32 "
      "(torch.set_float32_matmul_precision('high')).",
-     check_no_tensor_cores},
+     check_no_tensor_cores, RuleKind::kCauseOfWork},
     {"full_precision", "arithmetic in 32 bits where 16 would do", 0.1,
      "Train in bfloat16 or float16 (torch.autocast, MindSpore's amp_level).", check_full_precision},
     {"unaligned_shapes", "matrix work whose sizes do not fit the matrix units", 0.2,
@@ -119,12 +121,12 @@ constexpr Rule kRules[] = {
      check_small_grids},
     {"unfused_attention", "softmax of attention as a kernel of its own", 0.03,
      "Use scaled_dot_product_attention, FlashAttention or npu_fusion_attention.",
-     check_unfused_attention},
+     check_unfused_attention, RuleKind::kCauseOfWork},
     {"low_mfu", "a busy device that reaches a small part of its arithmetic rate", 0.15,
      "Look at the operators with most time: shapes that are no multiple of 8 or 64, memory-bound "
      "operators "
      "that can be fused, small batches, attention without a fused kernel.",
-     check_low_mfu},
+     check_low_mfu, RuleKind::kCauseOfWork},
     {"data_parallel", "torch.nn.DataParallel", 0,
      "Use DistributedDataParallel, one process per device.", check_data_parallel},
     {"uneven_steps", "single steps that take much longer than the others", 1.5,
@@ -145,19 +147,19 @@ constexpr Rule kRules[] = {
      check_fragmentation},
     {"low_utilisation", "a device that is idle for reasons that no other rule names", 0.3,
      "Open the timeline at the longest gap and look at what the host does there.",
-     check_low_utilisation, true},
+     check_low_utilisation, RuleKind::kSymptom},
     {"potential_input", "a device that stands still while nothing is recorded: perhaps for data",
      0.03,
      "Record the data pipeline too (torch: ProfilerActivity.CPU, which marks the DataLoader; "
      "MindSpore: data_process=True; others: stepscope.pipeline): it tells whether this time is "
      "spent waiting for data.",
-     check_potential_input, true},
+     check_potential_input, RuleKind::kSymptom},
     {"between_operators",
      "a run without a device whose host is busy with other things than operators", 0.3,
      "Look at the code between the operators in the timeline (record with with_stack=True to see "
      "it): Python loops, logging, data handling. Run the model as a graph (torch.compile, "
      "MindSpore's graph mode) so that less of it runs.",
-     check_between_operators, true},
+     check_between_operators, RuleKind::kSymptom},
     {"settings", "environment variables that slow the program down", 0,
      "Unset them for training; they are for debugging.", check_settings},
     {"profiler_cost", "a recording that made steps longer", 0.1,
@@ -178,8 +180,9 @@ std::vector<Finding> find_causes(const Facts& facts) {
     finding->rule = rule.name;
     finding->remedy = rule.remedy;
     if (finding->gain_ns != kNull) finding->gain_share = facts.share(finding->gain_ns);
-    if (rule.is_symptom && explained_idle_ns * 2 > finding->gain_ns) continue;
-    if (finding->gain_ns != kNull) explained_idle_ns += finding->gain_ns;
+    if (rule.kind == RuleKind::kSymptom && explained_idle_ns * 2 > finding->gain_ns) continue;
+    if (finding->gain_ns != kNull && rule.kind != RuleKind::kCauseOfWork)
+      explained_idle_ns += finding->gain_ns;
     findings.push_back(std::move(*finding));
   }
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {

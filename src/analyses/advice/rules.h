@@ -3,6 +3,7 @@
 #ifndef STEPSCOPE_ANALYSES_ADVICE_RULES_H_
 #define STEPSCOPE_ANALYSES_ADVICE_RULES_H_
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -13,14 +14,21 @@
 
 namespace stepscope {
 
+enum class RuleKind : uint8_t {
+  kCause,
+  // What it gains is time in which devices work or communicate: no reason for them to stand still.
+  kCauseOfWork,
+  // Devices that stand still: only worth a line where the causes of that are not already there.
+  kSymptom,
+};
+
 struct Rule {
   std::string_view name;
   std::string_view looks_for;  // one line for the documentation
   double limit;                // fires above it; the check says of what
   std::string_view remedy;
   std::optional<Finding> (*check)(const Facts& facts, const Rule& rule);
-  // A symptom is only worth a line where its causes are not already there.
-  bool is_symptom = false;
+  RuleKind kind = RuleKind::kCause;
 };
 
 std::span<const Rule> rules();

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analyses/advice/healthy_facts.h"
+#include "analyses/advice/healthy_facts_test.h"
 
 namespace stepscope {
 namespace {

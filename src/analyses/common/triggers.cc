@@ -5,41 +5,27 @@
 #include <nlohmann/json.hpp>
 
 #include "analyses/common/rank_rows.h"
+#include "json/json_members.h"
 #include "json/json_tree.h"
 
 namespace stepscope {
-namespace {
-
-using Json = nlohmann::json;
-
-int64_t number_in(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : kNull;
-}
-
-std::string text_in(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-}  // namespace
 
 std::vector<RunTrigger> run_triggers(const StoreReader& store) {
   std::vector<RunTrigger> triggers;
   for (size_t position = 0; position < store.rank_count(); ++position) {
     const std::string_view text = text_at(store, Table::kRanks, "versions", position);
     if (text.find("\"triggers\"") == std::string_view::npos) continue;  // most runs
-    const Json versions = json_tree(text);
+    const nlohmann::json versions = json_tree(text);
     if (!versions.is_object() || !versions.contains("triggers")) continue;
-    for (const Json& entry : versions["triggers"]) {
+    for (const nlohmann::json& entry : versions["triggers"]) {
       if (!entry.is_object()) continue;
       RunTrigger& trigger = triggers.emplace_back();
       trigger.rank = store.rank_number(position);
       trigger.window = store.column(Table::kRanks, "window", position).at(0);
       trigger.kind = text_in(entry, "kind");
       trigger.what = text_in(entry, "what");
-      trigger.step = number_in(entry, "step");
-      trigger.ts_ns = number_in(entry, "realtime_ns");
+      trigger.step = integer_in(entry, "step", kNull);
+      trigger.ts_ns = integer_in(entry, "realtime_ns", kNull);
     }
   }
   return triggers;

@@ -1,9 +1,9 @@
 #include "analyses/communication/plane_tasks.h"
 
 #include <algorithm>
-#include <string>
 
 #include "analyses/common/bounded_math.h"
+#include "analyses/common/names.h"
 #include "store/schema.h"
 
 namespace stepscope {
@@ -13,11 +13,7 @@ constexpr size_t kTasksBehindPayload = 4;
 constexpr size_t kTasksBehindPayloadOfPeers = 2;
 
 bool is_between_peers(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return lower.find("send") != std::string::npos || lower.find("receive") != std::string::npos;
+  return contains_ignoring_case(name, "send") || contains_ignoring_case(name, "receive");
 }
 
 void clear(PlaneTask& task) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyses/memory/pool_reader.h"
+#include "analyses/steps/step_number.h"
 
 namespace stepscope {
 
@@ -43,7 +44,7 @@ void CurveThinner::finish(std::vector<MemoryPoint>& out) {
 }
 
 std::vector<MemoryPoint> memory_curve(const StoreReader& store, const RankId& rank,
-                                      const StepsInTime& steps, const CurveRange& range) {
+                                      std::span<const StepRow> steps, const CurveRange& range) {
   std::vector<uint64_t> counts;
   const auto inside = [&](const PoolEvent& event) {
     return event.ts_ns >= range.first_ns && event.ts_ns <= range.last_ns;
@@ -76,10 +77,11 @@ std::vector<MemoryPoint> memory_curve(const StoreReader& store, const RankId& ra
     thinners[event.pool].add(point, curves[event.pool]);
   });
   std::vector<MemoryPoint> all;
+  StepNumber step_number(steps);
   for (size_t pool = 0; pool < curves.size(); ++pool) {
     thinners[pool].finish(curves[pool]);
     for (MemoryPoint& point : curves[pool]) {
-      point.step = steps.number_at(point.ts);
+      point.step = step_number.at(point.ts);
       all.push_back(point);
     }
   }

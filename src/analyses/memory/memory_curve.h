@@ -4,11 +4,12 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "analyses/common/rank_rows.h"
 #include "analyses/memory/memory_rows.h"
-#include "analyses/steps/steps_in_time.h"
+#include "analyses/steps/step_row.h"
 
 namespace stepscope {
 
@@ -38,7 +39,7 @@ class CurveThinner {
 
 // By pool, then by time. Events outside the range are left out.
 std::vector<MemoryPoint> memory_curve(const StoreReader& store, const RankId& rank,
-                                      const StepsInTime& steps, const CurveRange& range = {});
+                                      std::span<const StepRow> steps, const CurveRange& range = {});
 
 }  // namespace stepscope
 

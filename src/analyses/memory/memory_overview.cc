@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyses/common/bounded_math.h"
+#include "analyses/steps/step_number.h"
 #include "json/json_tree.h"
 
 namespace stepscope {
@@ -29,8 +30,8 @@ void judge_growth(const MemoryPool& pool, MemoryRow& row) {
   for (size_t i = 1; i < ends.size(); ++i) rising += ends[i] > ends[i - 1];
   const auto pairs = static_cast<int64_t>(ends.size()) - 1;
   row.growth_bytes_per_step = bounded_minus(ends.back(), ends.front()) / pairs;
-  row.leak_suspected = row.growth_bytes_per_step > 0 &&
-                       static_cast<double>(rising) >= kGrowingShare * static_cast<double>(pairs);
+  row.growing_share = static_cast<double>(rising) / static_cast<double>(pairs);
+  row.leak_suspected = row.growth_bytes_per_step > 0 && row.growing_share >= kGrowingShare;
 }
 
 }  // namespace
@@ -57,7 +58,7 @@ int64_t device_capacity(const StoreReader& store, size_t rank, int64_t device) {
 }
 
 MemoryRow memory_row(const StoreReader& store, const RankId& rank, const MemoryPool& pool,
-                     const StepsInTime& steps) {
+                     std::span<const StepRow> steps) {
   MemoryRow row;
   static_cast<PoolName&>(row) = pool_name(store, rank, pool);
   row.source = pool.allocations + pool.releases > 0 ? "events" : "samples";
@@ -74,7 +75,7 @@ MemoryRow memory_row(const StoreReader& store, const RankId& rank, const MemoryP
   row.peak_bytes = pool.peak.allocated;
   row.peak_ts = pool.peak.ts_ns;
   row.peak_position = pool.peak.place;
-  if (row.peak_ts != kNull) row.peak_step = steps.number_at(row.peak_ts);
+  if (row.peak_ts != kNull) row.peak_step = StepNumber(steps).at(row.peak_ts);
   row.peak_share = share(row.peak_bytes, row.capacity_bytes);
   row.peak_active_bytes = pool.peak_active;
   row.peak_reserved_bytes = pool.peak_reserved.reserved;
@@ -107,7 +108,7 @@ MemoryRow memory_row(const StoreReader& store, const RankId& rank, const MemoryP
 }
 
 std::vector<MemoryStepRow> memory_steps(const StoreReader& store, const RankId& rank,
-                                        const MemoryPool& pool, const StepsInTime& steps) {
+                                        const MemoryPool& pool, std::span<const StepRow> steps) {
   std::vector<MemoryStepRow> rows;
   int64_t carried = pool.before_bytes;
   for (const MemoryStep& step : pool.steps) {
@@ -127,10 +128,11 @@ std::vector<MemoryStepRow> memory_steps(const StoreReader& store, const RankId& 
     row.churn = share(row.allocated_bytes, row.peak_bytes);
     rows.push_back(row);
   }
+  StepOfMoment moments(steps);
   for (const MemoryBlock& block : pool.blocks) {
-    const size_t at = steps.at(block.start_ns);
-    if (at == StepsInTime::kNone) continue;
-    if (block.end_ns != kNull && block.end_ns < steps.all()[at].end_ns) continue;
+    const size_t at = moments.find(block.start_ns);
+    if (at == StepOfMoment::kNone) continue;
+    if (block.end_ns != kNull && block.end_ns < steps[at].end_ns()) continue;
     ++rows[at].kept_blocks;
     rows[at].kept_bytes = bounded_plus(rows[at].kept_bytes, block.bytes);
     if (block.end_ns != kNull) continue;
@@ -141,20 +143,21 @@ std::vector<MemoryStepRow> memory_steps(const StoreReader& store, const RankId& 
 }
 
 std::vector<MemoryLeakRow> memory_leaks(const StoreReader& store, const RankId& rank,
-                                        const MemoryPool& pool, const StepsInTime& steps,
+                                        const MemoryPool& pool, std::span<const StepRow> steps,
                                         AllocationPlaces& places) {
   std::vector<MemoryLeakRow> rows;
-  const size_t count = steps.all().size();
+  const size_t count = steps.size();
   if (count <= kLeakSteps) return rows;
   const size_t eligible = count - kLeakSteps;
   struct Group {
     MemoryLeakRow row;
-    size_t last_step = StepsInTime::kNone;
+    size_t last_step = StepOfMoment::kNone;
   };
   std::map<std::tuple<int64_t, std::string_view, std::string_view>, Group> groups;
+  StepOfMoment moments(steps);
   for (const MemoryBlock& block : pool.blocks) {  // by time, so that steps rise
     if (block.end_ns != kNull) continue;
-    const size_t at = steps.at(block.start_ns);
+    const size_t at = moments.find(block.start_ns);
     if (at >= eligible) continue;
     const AllocationPlace& place = places.at(block.slice, block.name);
     Group& group = groups[{block.name, place.module, place.category}];
@@ -164,13 +167,13 @@ std::vector<MemoryLeakRow> memory_leaks(const StoreReader& store, const RankId& 
       row.name = store.string(block.name);
       row.module = place.module;
       row.category = place.category;
-      row.first_step = steps.all()[at].step;
+      row.first_step = steps[at].step;
     }
     ++row.blocks;
     row.bytes = bounded_plus(row.bytes, block.bytes);
     if (group.last_step != at) ++row.steps;
     group.last_step = at;
-    row.last_step = steps.all()[at].step;
+    row.last_step = steps[at].step;
   }
   const auto enough = static_cast<int64_t>(std::max<size_t>(3, (eligible + 1) / 2));
   for (auto& [key, group] : groups) {

@@ -2,6 +2,7 @@
 #ifndef STEPSCOPE_ANALYSES_MEMORY_MEMORY_OVERVIEW_H_
 #define STEPSCOPE_ANALYSES_MEMORY_MEMORY_OVERVIEW_H_
 
+#include <span>
 #include <vector>
 
 #include "analyses/common/rank_rows.h"
@@ -22,13 +23,13 @@ inline constexpr double kGrowingShare = 0.8;
 PoolName pool_name(const StoreReader& store, const RankId& rank, const MemoryPool& pool);
 
 MemoryRow memory_row(const StoreReader& store, const RankId& rank, const MemoryPool& pool,
-                     const StepsInTime& steps);
+                     std::span<const StepRow> steps);
 std::vector<MemoryStepRow> memory_steps(const StoreReader& store, const RankId& rank,
-                                        const MemoryPool& pool, const StepsInTime& steps);
+                                        const MemoryPool& pool, std::span<const StepRow> steps);
 // Operators that leave blocks behind in at least three steps, and in at least half of those that
 // could: by falling bytes.
 std::vector<MemoryLeakRow> memory_leaks(const StoreReader& store, const RankId& rank,
-                                        const MemoryPool& pool, const StepsInTime& steps,
+                                        const MemoryPool& pool, std::span<const StepRow> steps,
                                         AllocationPlaces& places);
 
 // Memory of a device as its driver reports it (deviceProperties of the trace); kNull: not given.

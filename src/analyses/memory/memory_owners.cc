@@ -8,6 +8,7 @@
 #include "analyses/common/bounded_math.h"
 #include "analyses/memory/memory_overview.h"
 #include "analyses/memory/pool_reader.h"
+#include "analyses/steps/step_number.h"
 
 namespace stepscope {
 namespace {
@@ -38,7 +39,7 @@ void add_what_was_before(const PoolName& pool, int64_t known_bytes, int64_t allo
 }  // namespace
 
 std::vector<MemoryOwnerRow> memory_owners_at(const StoreReader& store, const RankId& rank,
-                                             const MemoryPool& pool, const StepsInTime& steps,
+                                             const MemoryPool& pool, std::span<const StepRow> steps,
                                              AllocationPlaces& places, int64_t ts_ns,
                                              int64_t allocated_bytes, size_t most) {
   std::vector<const MemoryBlock*> live;
@@ -59,6 +60,7 @@ std::vector<MemoryOwnerRow> memory_owners_at(const StoreReader& store, const Ran
   static_cast<PoolName&>(others) = name;
   others.name = "(others)";
   others.blocks = 0;
+  StepNumber step_number(steps);
   for (size_t i = 0; i < live.size(); ++i) {
     const MemoryBlock& block = *live[i];
     if (i >= most) {
@@ -76,7 +78,7 @@ std::vector<MemoryOwnerRow> memory_owners_at(const StoreReader& store, const Ran
     row.start_ts = block.start_ns;
     row.end_ts = block.end_ns;
     if (block.end_ns != kNull) row.lifetime_ns = block.end_ns - block.start_ns;
-    row.step = steps.number_at(block.start_ns);
+    row.step = step_number.at(block.start_ns);
     rows.push_back(std::move(row));
   }
   add_what_was_before(name, known_bytes, allocated_bytes, rows);

@@ -3,6 +3,7 @@
 #define STEPSCOPE_ANALYSES_MEMORY_MEMORY_OWNERS_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "analyses/common/rank_rows.h"
@@ -17,7 +18,7 @@ namespace stepscope {
 // explains was there before the recording and is one row of the category "before". So the rows add
 // up to it.
 std::vector<MemoryOwnerRow> memory_owners_at(const StoreReader& store, const RankId& rank,
-                                             const MemoryPool& pool, const StepsInTime& steps,
+                                             const MemoryPool& pool, std::span<const StepRow> steps,
                                              AllocationPlaces& places, int64_t ts_ns,
                                              int64_t allocated_bytes, size_t most);
 

@@ -78,8 +78,7 @@ class OutputInfos {
   static std::string text_of(const json& object, const char* key) {
     const auto found = object.find(key);
     if (found == object.end() || found->is_null()) return "";
-    return found->is_string() ? found->get<std::string>()
-                              : found->dump(-1, ' ', false, json::error_handler_t::replace);
+    return found->is_string() ? found->get<std::string>() : write_json(*found);
   }
 
   SourceRows table_;

@@ -75,6 +75,7 @@ struct MemoryRow : PoolName {
   double mean_lifetime_ns = kNoShare;
   double churn = kNoShare;
   int64_t growth_bytes_per_step = kNull;
+  double growing_share = kNoShare;
   bool leak_suspected = false;
 };
 inline constexpr auto kMemoryFields = with_pool<MemoryRow>({
@@ -121,6 +122,9 @@ inline constexpr auto kMemoryFields = with_pool<MemoryRow>({
     field<&MemoryRow::churn>("churn", Unit::kNone, "allocated_bytes over peak_bytes"),
     field<&MemoryRow::growth_bytes_per_step>("growth_bytes_per_step", Unit::kBytes,
                                              "how much more is allocated at the end of each step"),
+    field<&MemoryRow::growing_share>("growing_share", Unit::kShare,
+                                     "complete steps, without the first, that end with more than "
+                                     "the one before"),
     field<&MemoryRow::leak_suspected>("leak_suspected", Unit::kNone,
                                       "allocated memory grows from step to step"),
 });

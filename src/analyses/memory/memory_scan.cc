@@ -18,8 +18,8 @@ void keep_larger(MemoryMoment& peak, int64_t value, int64_t best, const PoolEven
 class Scanner {
  public:
   Scanner(const StoreReader& store, size_t rank, std::span<const StepRow> steps)
-      : reader_(store, rank) {
-    scan_.steps = StepsInTime(steps);
+      : reader_(store, rank), moments_(steps) {
+    scan_.steps = steps;
   }
 
   MemoryScan scan() {
@@ -39,11 +39,14 @@ class Scanner {
       pool.device = reader_.keys()[event.pool].device;
       pool.component = reader_.keys()[event.pool].component;
       pool.first_ns = event.ts_ns;
-      for (const StepTime& step : scan_.steps.all()) {
+      for (const StepRow& step : scan_.steps) {
         pool.steps.emplace_back();
         pool.steps.back().step = step.step;
         pool.steps.back().complete = step.complete;
       }
+      // An inferred one ends where the next begins, the last with its last operator: too early.
+      if (!pool.steps.empty() && scan_.steps.back().source == "inferred")
+        pool.steps.back().complete = false;
       scan_.pools.push_back(std::move(pool));
       live_.emplace_back();
     }
@@ -106,15 +109,9 @@ class Scanner {
   }
 
   void add_to_step(MemoryPool& pool, const PoolEvent& event) {
-    // Events come by time: the step is mostly that of the event before.
-    const auto& steps = scan_.steps.all();
-    if (steps.empty()) return;
-    if (step_ == StepsInTime::kNone || event.ts_ns < steps[step_].start_ns ||
-        event.ts_ns >= steps[step_].end_ns) {
-      step_ = scan_.steps.at(event.ts_ns);
-    }
-    if (step_ == StepsInTime::kNone) return;
-    MemoryStep& step = pool.steps[step_];
+    const size_t at = moments_.find(event.ts_ns);
+    if (at == StepOfMoment::kNone) return;
+    MemoryStep& step = pool.steps[at];
     const int64_t change = event.bytes == kNull ? 0 : event.bytes;
     if (event.allocated != kNull) {
       if (step.start_bytes == kNull) step.start_bytes = bounded_minus(event.allocated, change);
@@ -133,7 +130,7 @@ class Scanner {
   PoolReader reader_;
   MemoryScan scan_;
   std::vector<AddressMap> live_;  // by pool
-  size_t step_ = StepsInTime::kNone;
+  StepOfMoment moments_;
 };
 
 }  // namespace

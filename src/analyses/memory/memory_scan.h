@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyses/steps/steps_in_time.h"
+#include "analyses/steps/step_row.h"
 #include "store/store_reader.h"
 
 namespace stepscope {
@@ -68,15 +68,16 @@ struct MemoryPool {
   int64_t reused_addresses = 0;  // allocated again without a release: that was lost
 
   std::vector<MemoryBlock> blocks;  // by rising start
-  std::vector<MemoryStep> steps;    // like StepsInTime::all(); empty without steps
+  std::vector<MemoryStep> steps;    // one for each step of the rank
 };
 
 struct MemoryScan {
-  StepsInTime steps;
+  std::span<const StepRow> steps;
   std::vector<MemoryPool> pools;  // in order of their first event
 };
 
-// Rows without a time (plans) are not here. 40 bytes a block, 60 ns an event.
+// Rows without a time (plans) are not here. 40 bytes a block, 60 ns an event. The steps must
+// outlive the scan.
 MemoryScan scan_memory(const StoreReader& store, size_t rank, std::span<const StepRow> steps);
 
 // Whether the block is allocated at this moment (its end is not).

@@ -271,6 +271,7 @@ TEST(MemoryLeaks, GrowthIsFoundAndNamed) {
   const MemoryResult& memory = run.analyses().memory();
   EXPECT_TRUE(memory.overview.at(0).leak_suspected);
   EXPECT_EQ(memory.overview[0].growth_bytes_per_step, 64);
+  EXPECT_EQ(memory.overview[0].growing_share, 1);
   ASSERT_EQ(memory.leaks.size(), 1u);
   EXPECT_EQ(memory.leaks[0].name, "aten::stack");
   EXPECT_EQ(memory.leaks[0].steps, 4);

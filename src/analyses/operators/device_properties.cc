@@ -32,7 +32,8 @@ int64_t whole_number_of(const Json& object, const char* name) {
   return value > 0 && value < 1e9 ? static_cast<int64_t>(value) : 0;
 }
 
-// Kineto: {"deviceProperties": [{"id": 0, "name": "NVIDIA H200", "numSms": 132, ...}]}
+// Kineto and recordings of our own: {"deviceProperties": [{"id": 0, "name": "NVIDIA H200",
+// "numSms": 132, ...}]}
 void add_cuda_devices(const Json& versions, std::vector<DeviceProperties>& devices) {
   const auto found = versions.find("deviceProperties");
   if (found == versions.end() || !found->is_array()) return;
@@ -45,20 +46,6 @@ void add_cuda_devices(const Json& versions, std::vector<DeviceProperties>& devic
     device.multiprocessors = whole_number_of(entry, "numSms");
     devices.push_back(std::move(device));
   }
-}
-
-// Recordings of our own: {"metadata": {"device": {"id": 0, "name": ..., "multiprocessors": 132}}}
-void add_recorded_device(const Json& versions, std::vector<DeviceProperties>& devices) {
-  const auto metadata = versions.find("metadata");
-  if (metadata == versions.end() || !metadata->is_object()) return;
-  const auto found = metadata->find("device");
-  if (found == metadata->end() || !found->is_object()) return;
-  DeviceProperties device;
-  device.device = whole_number_of(*found, "id");
-  if (const auto name = found->find("name"); name != found->end() && name->is_string())
-    device.name = name->get<std::string>();
-  device.multiprocessors = whole_number_of(*found, "multiprocessors");
-  devices.push_back(std::move(device));
 }
 
 // Ascend: {"info.json.0": {"DeviceInfo": [{"id": 0, "ai_core_num": 32, "aic_frequency": "1000"}]}}
@@ -86,7 +73,6 @@ std::vector<DeviceProperties> device_properties(const StoreReader& store, size_t
   const Json versions = json_tree(text);
   if (versions.is_object()) {
     add_cuda_devices(versions, devices);
-    add_recorded_device(versions, devices);
     add_ascend_devices(versions, devices);
   }
   const std::string_view name = text_at(store, Table::kRanks, "device_name", rank);

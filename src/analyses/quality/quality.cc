@@ -13,8 +13,8 @@ namespace {
 constexpr double kMuchOverhead = 0.1;
 constexpr size_t kExamples = 3;
 
-// Steps that their marks call complete and that are not. Those that the input itself calls cut are
-// the importer's window_cut.
+// Steps that their marks call complete and that are not, and inferred ones that differ from the
+// others. Those that the input itself calls cut are the importer's window_cut.
 QualityRow incomplete_steps(const StoreReader& store, const RankId& rank,
                             std::span<const StepRow> steps) {
   std::set<int64_t> cut;
@@ -25,7 +25,10 @@ QualityRow incomplete_steps(const StoreReader& store, const RankId& rank,
   found.code = kIncompleteSteps;
   found.severity = "note";
   found.meaning =
-      "steps at the end whose device work is not in the recording; means leave them out";
+      !steps.empty() && steps.front().source == "inferred"
+          ? "inferred steps that are unlike the others, or whose device work is not in the "
+            "recording; means leave them out"
+          : "steps at the end whose device work is not in the recording; means leave them out";
   size_t examples = 0;
   for (const StepRow& step : steps) {
     if (step.complete || cut.contains(step.step)) continue;

@@ -39,6 +39,24 @@ TEST(Quality, StepsThatTheAnalysisFindsIncompleteAreCounted) {
   EXPECT_FALSE(rows.contains("profiler_overhead"));
 }
 
+// Twelve rounds, one of the middle without its second half.
+TEST(Quality, InferredStepsAreNotSaidToLackDeviceWorkAlone) {
+  testing::TrainingRank rank;
+  const TrackId thread = rank.thread("main");
+  for (int64_t step = 0; step < 12; ++step) {
+    rank.op(thread, "enumerate(DataLoader)#Iter.__next__", step * 1000, step * 1000 + 10);
+    for (int64_t i = 1; i < (step == 6 ? 4 : 9); ++i)
+      rank.op(thread, "aten::op" + std::to_string(i), step * 1000 + 100 * i,
+              step * 1000 + 100 * i + 50);
+  }
+  RunAnalyses run(rank.finish(), {});
+  ASSERT_FALSE(run.steps().empty());
+  ASSERT_EQ(run.steps().front().source, "inferred");
+  const auto rows = rows_of(run);
+  ASSERT_TRUE(rows.contains("incomplete_steps"));
+  EXPECT_NE(rows.at("incomplete_steps").meaning.find("unlike the others"), std::string::npos);
+}
+
 TEST(Quality, WhatRecordingCostIsToldWhereItIsKnown) {
   const auto overhead = [](const char* with) {
     testing::MadeRun run;

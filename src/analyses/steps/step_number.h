@@ -19,10 +19,11 @@ class StepNumber {
         inferred_(!steps.empty() && steps[0].source == "inferred") {}
 
   // kNull outside steps.
-  int64_t of(int64_t stored_step, int64_t ts_ns) {
-    if (!inferred_) return stored_step;
-    const size_t at = moments_.find(ts_ns);
-    return at == StepOfMoment::kNone ? kNull : steps_[at].step;
+  int64_t of(int64_t stored_step, int64_t ts_ns) { return inferred_ ? at(ts_ns) : stored_step; }
+  // The step that the moment lies in, whatever the store says.
+  int64_t at(int64_t ts_ns) {
+    const size_t found = moments_.find(ts_ns);
+    return found == StepOfMoment::kNone ? kNull : steps_[found].step;
   }
 
  private:

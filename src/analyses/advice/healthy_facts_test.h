@@ -1,6 +1,6 @@
 // Test support: facts that no rule finds anything in.
-#ifndef STEPSCOPE_ANALYSES_ADVICE_HEALTHY_FACTS_H_
-#define STEPSCOPE_ANALYSES_ADVICE_HEALTHY_FACTS_H_
+#ifndef STEPSCOPE_ANALYSES_ADVICE_HEALTHY_FACTS_TEST_H_
+#define STEPSCOPE_ANALYSES_ADVICE_HEALTHY_FACTS_TEST_H_
 
 #include <cstdint>
 
@@ -44,4 +44,4 @@ inline Facts healthy() {
 
 }  // namespace stepscope::testing
 
-#endif  // STEPSCOPE_ANALYSES_ADVICE_HEALTHY_FACTS_H_
+#endif  // STEPSCOPE_ANALYSES_ADVICE_HEALTHY_FACTS_TEST_H_
