@@ -1,10 +1,12 @@
 import vue from '@vitejs/plugin-vue'
 import { defineConfig, type Plugin } from 'vite'
 
-// ECharts is a file of its own that only pages with charts load; a page is a file, and all that they share another.
+// ECharts is a file of its own that only pages with charts load, Chinese one for those who read it; a page is a file, and
+// all that they share another.
 function fileOf(module: string): string | undefined {
   if (/src\/(start|early|pageFiles)|vite\/preload-helper/.test(module)) return 'start'
   if (/node_modules\/@?vue/.test(module)) return 'vue'
+  if (/locale\/(chinese|(\w+\.)?zh)\.ts/.test(module)) return 'chinese'
   if (/node_modules|components\/echarts|src\/(pages|timeline|capture)\//.test(module)) return undefined
   return 'shared'
 }

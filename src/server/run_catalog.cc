@@ -166,8 +166,11 @@ Status RunCatalog::look() {
 
 // Puts a run into the list unless it is there as it is now. Its id.
 std::string RunCatalog::keep(const FoundRun& found, const std::string& base) {
-  std::string below = found.path == base ? fs::path(base).filename().string()
-                                         : fs::path(found.path).lexically_relative(base).string();
+  const auto name_of = [&](const std::string& path) {
+    return path == base ? fs::path(base).filename().string()
+                        : fs::path(path).lexically_relative(base).string();
+  };
+  std::string below = name_of(found.path);
   if (!found.name.empty()) below = (fs::path(below).parent_path() / found.name).string();
   const std::string id = id_of(below);
   std::vector<std::string> paths = found.more_paths;
@@ -181,6 +184,8 @@ std::string RunCatalog::keep(const FoundRun& found, const std::string& base) {
   fresh->entry.name = below;
   fresh->entry.path = found.path;
   fresh->entry.more_paths = found.more_paths;
+  if (!found.name.empty())
+    for (const std::string& path : paths) fresh->entry.former_ids.push_back(id_of(name_of(path)));
   fresh->entry.input_bytes = found.bytes;
   fresh->entry.modified_ns = modified_ns(found.path);
   fresh->stamp = stamp ? *stamp : 0;
@@ -341,6 +346,10 @@ Result<std::string> RunCatalog::path_of(const std::string& id) const {
 // The lock is held.
 Result<RunCatalog::Run*> RunCatalog::find(const std::string& id) const {
   if (const auto found = runs_.find(id); found != runs_.end()) return found->second.get();
+  for (const auto& [other, run] : runs_) {
+    const std::vector<std::string>& former = run->entry.former_ids;
+    if (std::find(former.begin(), former.end(), id) != former.end()) return run.get();
+  }
   return Error{ErrorCode::kNotFound, "no such run", id, "nothing of that id is in the folder",
                "it may have been removed; see the list of runs"};
 }

@@ -35,6 +35,9 @@ struct RunEntry {
   std::string name;  // the path below the folder
   std::string path;
   std::vector<std::string> more_paths;  // of other ranks
+  // Of ranks that lie beside each other: the ids that each had, or would have, by itself. Links
+  // from before another one came lead to the run by them.
+  std::vector<std::string> former_ids;
   RunState state = RunState::kFound;
   std::string reason;  // of kFailed
   uint64_t done_bytes = 0;
@@ -71,6 +74,7 @@ class RunCatalog {
   std::vector<RunEntry> entries() const;
   // Whether a file that is put there becomes a run: not a part of the only one.
   bool takes_files() const;
+  // A run is named by its id or by a former one.
   // Ready runs only; others are an error that says how far they are. The first call opens the run,
   // which may close the one that nobody looked at for longest.
   Result<std::shared_ptr<OpenRun>> open(const std::string& id);

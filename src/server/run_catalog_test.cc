@@ -23,25 +23,22 @@ class RunCatalogTest : public ::testing::Test {
     ASSERT_TRUE(catalog_->start().ok());
     for (const RunEntry& run : catalog_->entries()) ASSERT_TRUE(settled(run.id)) << run.name;
   }
-  bool settled(const std::string& id) {
+  // Whether a run becomes ready that is so.
+  template <class Is>
+  bool becomes_ready(Is&& is) {
     for (int i = 0; i < 2000; ++i) {
       for (const RunEntry& run : catalog_->entries()) {
-        if (run.id == id && run.state == RunState::kReady) return true;
+        if (run.state == RunState::kReady && is(run)) return true;
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     return false;
   }
-
-  // The run, once it is ready with so many steps.
+  bool settled(const std::string& id) {
+    return becomes_ready([&](const RunEntry& run) { return run.id == id; });
+  }
   bool has_steps(const std::string& id, int64_t steps) {
-    for (int i = 0; i < 2000; ++i) {
-      for (const RunEntry& run : catalog_->entries()) {
-        if (run.id == id && run.state == RunState::kReady && run.steps == steps) return true;
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return false;
+    return becomes_ready([&](const RunEntry& run) { return run.id == id && run.steps == steps; });
   }
 
   testing::TemporaryFolder folder_;
@@ -110,6 +107,42 @@ TEST_F(RunCatalogTest, ARunThatGrowsOrIsReplacedIsReadAgain) {
   // Who looked at it before still has what it was then.
   EXPECT_EQ((*seen)->store().rows(Table::kSteps, 0), 1u);
   EXPECT_EQ(catalog_->entries().size(), 1u);
+}
+
+TEST_F(RunCatalogTest, ALinkToARankLeadsToTheRunThatItIsPartOfNow) {
+  folder_.write("rank1.json", trace_with_steps(2));
+  folder_.write("other.json", trace_with_steps(1));
+  start(0, 0.02);
+  const auto only = [&](std::string_view name) {
+    for (const RunEntry& run : catalog_->entries())
+      if (run.name == name) return run;
+    return RunEntry{};
+  };
+  const RunEntry alone = only("rank1.json");
+  ASSERT_TRUE(alone.former_ids.empty());
+  ASSERT_TRUE(catalog_->open(alone.id).ok());
+  // Another rank comes before it.
+  folder_.write("rank0.json", trace_with_steps(2));
+  ASSERT_TRUE(becomes_ready([](const RunEntry& run) { return run.ranks == 2; }));
+  const RunEntry together = only("rank*.json");
+  EXPECT_NE(together.id, alone.id);
+  EXPECT_EQ(together.former_ids.size(), 2u);
+  EXPECT_EQ(catalog_->entries().size(), 2u);
+  for (const std::string& id : together.former_ids) {
+    const auto open = catalog_->open(id);
+    ASSERT_TRUE(open.ok());
+    EXPECT_EQ((*open)->store().rank_count(), 2u);
+    EXPECT_EQ(*catalog_->path_of(id), together.path);
+    EXPECT_TRUE(catalog_->want(id).ok());
+  }
+  EXPECT_TRUE(std::ranges::count(together.former_ids, alone.id) == 1);
+  EXPECT_EQ((*catalog_->open(only("other.json").id))->store().rank_count(), 1u);
+  EXPECT_FALSE(catalog_->open("0123456789abcdef").ok());
+  // It is alone again.
+  std::filesystem::remove(folder_.path("rank0.json"));
+  ASSERT_TRUE(settled(alone.id));
+  EXPECT_EQ((*catalog_->open(alone.id))->store().rank_count(), 1u);
+  EXPECT_FALSE(catalog_->open(together.id).ok());
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ std::string entry_json(const RunEntry& entry, const std::vector<std::string>& ta
       .add("id", entry.id)
       .add("name", entry.name)
       .add("path", entry.path)
+      .add("former_ids", entry.former_ids)
       .add("state", run_state_name(entry.state))
       .add("reason", entry.reason)
       .add("done_bytes", static_cast<int64_t>(entry.done_bytes))

@@ -17,6 +17,7 @@
 #include "server/routes.h"
 #include "server/run_catalog.h"
 #include "server/run_tags.h"
+#include "server/thrown_error.h"
 #include "server/training_control.h"
 
 namespace stepscope {
@@ -184,9 +185,8 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options) {
     refuse_unknown(request, response);
   });
   http.set_exception_handler(
-      [](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
-        reply_error(response, {ErrorCode::kIo, "the request failed", "", "out of memory",
-                               "ask for less, or close runs: those not looked at are closed"});
+      [](const httplib::Request& request, httplib::Response& response, std::exception_ptr thrown) {
+        reply_error(response, error_of(thrown, request.path));
       });
   const std::string api = options.path_prefix + "/api/v1";
   add_run_routes(http, api, state->catalog, state->tags, options.largest_upload > 0);

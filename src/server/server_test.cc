@@ -1,9 +1,12 @@
 #include "server/server.h"
 
 #include <cstring>
+#include <new>
+#include <stdexcept>
 
 #include "json/json_tree.h"
 #include "server/slice_colour.h"
+#include "server/thrown_error.h"
 #include "tests/support/server_fixture.h"
 
 namespace stepscope {
@@ -280,6 +283,8 @@ TEST_F(ServerTest, TheTimelineIsTypedArrays) {
   const json details = get(run + "/slices/" + std::to_string(hits["hits"][0]["slice"].get<int>()));
   EXPECT_EQ(details["slice"]["name"], "gemm");
   EXPECT_EQ(details["kernel"]["stream"], "7");
+  EXPECT_EQ(details["docs"]["kernel"]["stream"], "stream number");
+  EXPECT_FALSE(details["docs"].contains("op"));  // it is none
   EXPECT_EQ(details["args"]["device"], 0);
   EXPECT_EQ(get(run + "/timeline/range?from=0&to=200000&tracks=0,1")["names"], 3);
 }
@@ -409,6 +414,18 @@ TEST_F(ServerTest, AFolderThatIsNotThereIsAnError) {
   const auto server = Server::create(options);
   ASSERT_FALSE(server.ok());
   EXPECT_NE(server.error().message().find("nowhere"), std::string::npos);
+}
+
+TEST(ThrownError, WhatARequestThrewIsToldWithARemedy) {
+  const auto told = [](auto thrown) {
+    const Error error = error_of(std::make_exception_ptr(thrown), "/api/v1/runs");
+    EXPECT_EQ(error.where, "/api/v1/runs");
+    EXPECT_FALSE(error.remedy.empty());
+    return error.why;
+  };
+  EXPECT_EQ(told(std::bad_alloc()), "out of memory");
+  EXPECT_EQ(told(std::runtime_error("a library's words")), "a library's words");
+  EXPECT_EQ(told(7), "an exception of unknown type");
 }
 
 TEST(SliceColour, FollowsMeaning) {

@@ -60,6 +60,13 @@ std::string typed_row_json(const StoreReader& store, Table table, size_t rank, u
   return found == UINT64_MAX ? "null" : row_json(store, table, rank, found);
 }
 
+// What the columns of a table mean.
+std::string docs_json(Table table) {
+  JsonObject docs;
+  for (const Column& column : table_spec(table).columns) docs.add(column.name, column.doc);
+  return docs.text();
+}
+
 // A slice where the timeline draws it.
 std::string place_json(OpenRun& run, size_t rank, uint64_t row) {
   const StoreReader& store = run.store();
@@ -225,9 +232,16 @@ Status send_slice(OpenRun& run, const httplib::Request& request, httplib::Respon
   json += ",\"self_ns\":" + std::to_string(around.self_ns);
   json += ",\"previous\":" + neighbour(around.previous);
   json += ",\"next\":" + neighbour(around.next);
-  json += ",\"kernel\":" + typed_row_json(store, Table::kKernels, rank, slice);
-  json += ",\"op\":" + typed_row_json(store, Table::kOps, rank, slice);
-  json += ",\"communication\":" + typed_row_json(store, Table::kCommunications, rank, slice);
+  std::string docs;
+  for (const auto& [name, table] : {std::pair{"kernel", Table::kKernels},
+                                    {"op", Table::kOps},
+                                    {"communication", Table::kCommunications}}) {
+    const std::string key = "\"" + std::string(name) + "\":";
+    const std::string typed = typed_row_json(store, table, rank, slice);
+    json += "," + key + typed;
+    if (typed != "null") docs += (docs.empty() ? "" : ",") + key + docs_json(table);
+  }
+  json += ",\"docs\":{" + docs + "}";
   json += ",\"parents\":" + parents_json(run, rank, row);
   json += ",\"arrows\":" + Arrows(run, rank, row).json();
   json += ",\"args\":" + args_json(store, rank, row);

@@ -142,24 +142,30 @@ Status send_lanes(OpenRun& run, const httplib::Request&, httplib::Response& resp
 class ViewReply {
  public:
   // Room for `items`: pages that are not written to cost nothing, moving what was written does.
-  explicit ViewReply(size_t items) {
+  ViewReply(int64_t origin_ns, size_t items) : origin_ns_(origin_ns) {
     for (auto* const column : {&starts_, &ends_, &slices_}) column->reserve(items);
     for (auto* const column : {&names_, &counts_}) column->reserve(items);
     colours_.reserve(items);
   }
-  void begin_row(uint32_t track, uint32_t depth) {
-    rows_.push_back(track);
-    rows_.push_back(depth);
-    rows_.push_back(0);
-  }
-  void add(double start, double end, double slice, uint32_t name, uint32_t count, uint8_t colour) {
-    starts_.push_back(start);
-    ends_.push_back(end);
-    slices_.push_back(slice);
-    names_.push_back(name);
-    counts_.push_back(count);
-    colours_.push_back(colour);
-    ++rows_.back();
+  // Adds a row of items; `slice_of` and `colour_of` tell what the kinds of items do not share.
+  template <typename Item, typename SliceOf, typename ColourOf>
+  void add_row(uint32_t track, uint32_t depth, const std::vector<Item>& items, SliceOf slice_of,
+               ColourOf colour_of) {
+    rows_.insert(rows_.end(), {track, depth, static_cast<uint32_t>(items.size())});
+    size_t at = starts_.size();
+    const size_t size = at + items.size();
+    for (auto* const column : {&starts_, &ends_, &slices_}) column->resize(size);
+    for (auto* const column : {&names_, &counts_}) column->resize(size);
+    colours_.resize(size);
+    for (const Item& item : items) {
+      starts_[at] = static_cast<double>(item.start_ns - origin_ns_);
+      ends_[at] = static_cast<double>(item.end_ns - origin_ns_);
+      slices_[at] = slice_of(item);
+      names_[at] = static_cast<uint32_t>(item.name);
+      counts_[at] = static_cast<uint32_t>(std::min<uint64_t>(item.count, UINT32_MAX));
+      colours_[at] = colour_of(item);
+      ++at;
+    }
   }
   std::string bytes() const {
     std::string out;
@@ -180,7 +186,8 @@ class ViewReply {
   static constexpr uint32_t kMagic = 0x31565353;  // "SSV1"
   static constexpr size_t kItemBytes = 3 * sizeof(double) + 2 * sizeof(uint32_t) + 1;
   static constexpr size_t kMostPadding = 128;  // the head, and behind each array
-  std::vector<uint32_t> rows_;                 // track, depth, items
+  int64_t origin_ns_;
+  std::vector<uint32_t> rows_;  // track, depth, items
   std::vector<double> starts_, ends_, slices_;
   std::vector<uint32_t> names_, counts_;
   std::vector<uint8_t> colours_;
@@ -195,7 +202,7 @@ Status send_view(OpenRun& run, const httplib::Request& request, httplib::Respons
   if (!tracks) return tracks.error();
 
   // Most lanes have one row.
-  ViewReply reply(std::min<size_t>(tracks->size() * (viewport->pixels + 1), kMostRoom));
+  ViewReply reply(origin, std::min<size_t>(tracks->size() * (viewport->pixels + 1), kMostRoom));
   std::vector<ViewportItem> items;
   std::vector<SegmentItem> segments;
   for (const uint64_t track : *tracks) {
@@ -206,15 +213,14 @@ Status send_view(OpenRun& run, const httplib::Request& request, httplib::Respons
       for (size_t depth = 0; depth < lane->rows.size(); ++depth) {
         segments.clear();
         run.lane_segments().query(*lane, lane->rows[depth], *viewport, segments);
-        reply.begin_row(static_cast<uint32_t>(track), static_cast<uint32_t>(depth));
-        for (const SegmentItem& item : segments) {
-          reply.add(static_cast<double>(item.start_ns - origin),
-                    static_cast<double>(item.end_ns - origin), -1, item.name,
-                    static_cast<uint32_t>(std::min<uint64_t>(item.count, UINT32_MAX)),
-                    colour == SliceColour::kScope
-                        ? shaded(colour, run.lane_segments().name(item.name))
-                        : static_cast<uint8_t>(colour));
-        }
+        reply.add_row(
+            static_cast<uint32_t>(track), static_cast<uint32_t>(depth), segments,
+            [](const SegmentItem&) { return -1.0; },
+            [&](const SegmentItem& item) {
+              return colour == SliceColour::kScope
+                         ? shaded(colour, run.lane_segments().name(item.name))
+                         : static_cast<uint8_t>(colour);
+            });
       }
       continue;
     }
@@ -230,14 +236,14 @@ Status send_view(OpenRun& run, const httplib::Request& request, httplib::Respons
     for (; lane != lanes.end() && lane->track == row; ++lane) {
       items.clear();
       query_viewport(store, rank, static_cast<size_t>(lane - lanes.begin()), *viewport, items);
-      reply.begin_row(static_cast<uint32_t>(track), lane->depth);
-      for (const ViewportItem& item : items) {
-        reply.add(
-            static_cast<double>(item.start_ns - origin), static_cast<double>(item.end_ns - origin),
-            static_cast<double>(slice_base + item.slice_row), static_cast<uint32_t>(item.name),
-            static_cast<uint32_t>(std::min<uint64_t>(item.count, UINT32_MAX)),
-            on_track(run.colour(item.name, rank, item.slice_row), kind));
-      }
+      reply.add_row(
+          static_cast<uint32_t>(track), lane->depth, items,
+          [&](const ViewportItem& item) {
+            return static_cast<double>(slice_base + item.slice_row);
+          },
+          [&](const ViewportItem& item) {
+            return on_track(run.colour(item.name, rank, item.slice_row), kind);
+          });
     }
   }
   response.set_header("Cache-Control", "no-store");

@@ -133,7 +133,7 @@ Result<std::string> receive(const UploadOptions& options, const httplib::Request
                  "the connection ended before it did", "send it again"};
   if (file->position() == 0)
     return Error{ErrorCode::kBadInput, "cannot take the file", name, "it is empty",
-                 "is it the right file?"};
+                 "send it again when whoever writes it is done"};
   const Removal removal{hidden};
   if (auto status = file->commit(); !status) return std::move(status.error());
   auto path = put_in_place(hidden, folder, name);

@@ -1,26 +1,29 @@
 // Everything somebody made of a page is in its address: a link reopens it, and what is as at first is not in it.
-import type { Browser } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 
 import en from '../../web/src/locale/en'
-import { launch, Session } from './support/session'
+import { runId, runPath, withSession } from './support/hooks'
+import type { Session } from './support/session'
 
-const id = (name: string) => inject('runs').find((run) => run.name === name)?.id
-const generated = `/run/${id('generated')}`
+const generated = runPath('generated')
 
-let browser: Browser
 let session: Session
-beforeAll(async () => {
-  browser = await launch()
-  session = await Session.open(browser, inject('link'))
-})
-afterAll(() => browser.close())
-afterEach(() => session.expectNoProblems())
+withSession((made) => (session = made))
 
-const address = () => decodeURIComponent(session.page.url())
+const address = () => session.address()
 const expectAddress = (pattern: RegExp) => expect.poll(address).toMatch(pattern)
 const main = () => session.page.getByRole('main')
 const drawer = () => session.page.locator('.drawer')
+// The rows of statements, one after the other.
+const query = (...statements: string[]) =>
+  session.page.evaluate(async ([path, ...all]) => {
+    const rows: (string | number)[][] = []
+    for (const sql of all) {
+      const reply = await fetch(path!, { method: 'POST', body: JSON.stringify({ sql }) })
+      rows.push(...((await reply.json()) as { rows: (string | number)[][] }).rows)
+    }
+    return rows
+  }, [`${inject('base')}api/v1/runs/${runId('generated')}/sql`, ...statements])
 
 it('the list of runs', async () => {
   await session.go('/')
@@ -124,6 +127,76 @@ describe('the timeline', () => {
     await expect.poll(address).not.toMatch(/segment=/)
   })
 
+  // What of the run is on screen, in pixels of the map above.
+  const part = () => session.page.locator('.minimap .window').boundingBox()
+  const rest = () => session.page.waitForTimeout(400) // until the address follows
+  const filter = () => session.page.getByRole('searchbox', { name: en.timeline.filter }).inputValue()
+
+  it('another link to it, Back and Forward', async () => {
+    await open('from=0&to=100000000')
+    await rest()
+    const first = await part()
+    await session.go(`${generated}/timeline?rank=1&from=50000000&to=60000000&lanes=stream&range=52000000_54000000&marks=53000000`)
+    await expect.poll(filter).toBe('stream')
+    await aside().getByText(en.timeline.selection).waitFor()
+    await rest()
+    await session.settle()
+    await session.picture('address-timeline-link')
+    const second = await part()
+    expect(second!.width).toBeLessThan(first!.width)
+    await session.page.goBack()
+    await expect.poll(part).toEqual(first)
+    expect(await filter()).toBe('')
+    expect(await aside().count()).toBe(0)
+    expect(address()).toMatch(/from=0&to=100000000/)
+    await rest()
+    await session.settle()
+    await session.picture('address-timeline-back')
+    await session.page.goForward()
+    await expect.poll(part).toEqual(second)
+    expect(await filter()).toBe('stream')
+    await aside().getByText(en.timeline.selection).waitFor()
+    await expectAddress(/range=52000000_54000000/)
+  })
+
+  it('links to slices from other places, and Back', async () => {
+    const slices = await query('select id, name from kernels where rank = 0 order by ts limit 1', 'select id, name from kernels where rank = 0 order by ts desc limit 1')
+    const title = () => aside().getByRole('heading').first().innerText()
+    await open(`rank=0&slice=${slices[0]?.[0]}`)
+    await expect.poll(title).toBe(slices[0]?.[1])
+    await expectAddress(/from=/)
+    const first = await part()
+    await session.go(`${generated}/timeline?rank=0&slice=${slices[1]?.[0]}`)
+    await expect.poll(part).not.toEqual(first)
+    await expect.poll(title).toBe(slices[1]?.[1])
+    await expectAddress(/from=/)
+    await session.page.goBack()
+    await expect.poll(part).toEqual(first)
+    await expect.poll(title).toBe(slices[0]?.[1])
+    // By its name in the rail: as it is at first.
+    await session.page.getByRole('navigation').first().getByRole('link', { name: en.page.timeline }).click()
+    await expect.poll(() => aside().count()).toBe(0)
+    expect((await part())!.width).toBeGreaterThan(first!.width)
+  })
+
+  it('a step of the strip, and Back', async () => {
+    await open('rank=0')
+    await rest()
+    const whole = await part()
+    await session.page.getByRole('listbox').getByRole('option').nth(3).click()
+    await expect.poll(async () => (await part())!.width).toBeLessThan(whole!.width)
+    await rest()
+    const step = await part()
+    await session.page.goBack()
+    await expect.poll(part).toEqual(whole)
+    await session.page.goForward()
+    await expect.poll(part).toEqual(step)
+    // A link with a step of another rank.
+    await session.go(`${generated}/timeline?rank=2&step=6`)
+    await expect.poll(async () => (await part())!.x).toBeGreaterThan(step!.x)
+    expect((await part())!.width).toBeLessThan(whole!.width)
+  })
+
   it('how a selection is shown', async () => {
     await open('range=0_50000000')
     await aside().getByRole('button', { name: en.timeline.count, exact: true }).click()
@@ -143,17 +216,14 @@ describe('from the history of an operator', () => {
   }
 
   it('a step leads to the first call in it', async () => {
-    const steps = await session.page.evaluate(async (path) => {
-      const reply = await fetch(path, { method: 'POST', body: JSON.stringify({ sql: 'select distinct step from kernels where rank = 1 and step is not null order by 1' }) })
-      return ((await reply.json()) as { rows: number[][] }).rows.flat()
-    }, `${inject('base')}api/v1/runs/${id('generated')}/sql`)
+    const steps = (await query('select distinct step from kernels where rank = 1 and step is not null order by 1')).flat()
     const step = steps[steps.length - 2]
     await session.go(`${generated}/operators?rank=1&tab=kernels&view=all`)
     await main().locator('tr.line').first().click()
     await drawer().waitFor()
     await session.settle()
     // A click in the chart, at the last step but one.
-    const box = (await drawer().getByRole('img', { name: en.operators.history }).boundingBox())!
+    const box = (await drawer().getByRole('application', { name: en.operators.history }).boundingBox())!
     const left = 64
     const width = box.width - left - 12
     await session.page.mouse.click(box.x + left + (width * (steps.length - 1.5)) / steps.length, box.y + 60)

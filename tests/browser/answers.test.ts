@@ -1,20 +1,17 @@
 // Answers that come late, out of order, in part, or not at all: the pages say so, and show nothing else in their place.
 import type { Browser, Route } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 
 import en from '../../web/src/locale/en'
 import zh from '../../web/src/locale/zh'
-import { launch, Session } from './support/session'
+import { runId, runPath, withBrowser } from './support/hooks'
+import { Session } from './support/session'
 
-const id = (name: string) => inject('runs').find((run) => run.name === name)?.id
-const generated = `/run/${id('generated')}`
+const generated = runPath('generated')
 
 let browser: Browser
 let session: Session
-beforeAll(async () => {
-  browser = await launch()
-})
-afterAll(() => browser.close())
+withBrowser((made) => (browser = made))
 beforeEach(async () => {
   session = await Session.open(browser, inject('link'))
 })
@@ -157,7 +154,7 @@ describe('the timeline', () => {
 
 describe('pages', () => {
   it('do not take a moment of the memory that failed for an empty one', async () => {
-    const reply = await session.page.request.get(`${inject('base')}api/v1/runs/${id('generated')}/analyses/memory_curve?rank=0&limit=200`, { headers: { 'X-Stepscope-Token': inject('token') } })
+    const reply = await session.page.request.get(`${inject('base')}api/v1/runs/${runId('generated')}/analyses/memory_curve?rank=0&limit=200`, { headers: { 'X-Stepscope-Token': inject('token') } })
     const curve = (await reply.json()) as { columns: { name: string }[]; rows: (string | number | null)[][] }
     const at = curve.columns.findIndex((column) => column.name === 'ts')
     const [first, second] = [curve.rows[20]?.[at], curve.rows[120]?.[at]]
@@ -180,7 +177,7 @@ describe('pages', () => {
 
   it('say that samples of the processors could not be loaded', async () => {
     await session.page.route(/analyses\/cpu_samples/, fail)
-    await session.go(`/run/${id('example')}/cpu`)
+    await session.go(`${runPath('example')}/cpu`)
     await alerts().getByText('made to fail').waitFor()
   })
 

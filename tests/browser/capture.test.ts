@@ -4,18 +4,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 
 import en from '../../web/src/locale/en'
 import zh from '../../web/src/locale/zh'
+import { withBrowser } from './support/hooks'
 import { focused, namelessControls, weakContrasts } from './support/looks'
 import { work } from './support/paths'
 import { Program } from './support/program'
-import { launch, Session } from './support/session'
+import { Session } from './support/session'
 import { findTextProblems } from './support/textChecks'
 import { Training } from './support/training'
 
 let browser: Browser
-beforeAll(async () => {
-  browser = await launch()
-})
-afterAll(() => browser.close())
+withBrowser((made) => (browser = made))
 
 it('is not offered where the server has no training', async () => {
   const session = await Session.open(browser, inject('link'))

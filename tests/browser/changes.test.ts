@@ -4,16 +4,14 @@ import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 
 import en from '../../web/src/locale/en'
+import { withBrowser } from './support/hooks'
 import { tinyTrace } from './support/makeRuns'
 import { work } from './support/paths'
 import { Program } from './support/program'
-import { launch, Session } from './support/session'
+import { Session } from './support/session'
 
 let browser: Browser
-beforeAll(async () => {
-  browser = await launch()
-})
-afterAll(() => browser.close())
+withBrowser((made) => (browser = made))
 
 describe('a run of an open page', () => {
   const folder = `${work}/changing`
@@ -58,6 +56,47 @@ describe('a run of an open page', () => {
     await session.page.getByRole('alert').getByText(en.runs.gone).waitFor({ timeout: 30_000 })
     await session.picture('run-gone')
     session.problems.length = 0
+  })
+})
+
+describe('a rank that another one comes beside', () => {
+  const folder = `${work}/joined`
+  const write = (rank: number) => writeFileSync(`${folder}/rank${rank}.json`, tinyTrace.replaceAll('aten::add', `aten::rank${rank}`))
+  let program: Program
+  let session: Session
+  let alone = ''
+  beforeAll(async () => {
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(folder, { recursive: true })
+    write(0)
+    program = await Program.start(folder, ['--workspace', `${work}/workspace-joined`])
+    alone = (await program.settledRuns())[0]?.id ?? ''
+    session = await Session.open(browser, program.link)
+  })
+  afterAll(async () => {
+    await session.close()
+    await program.stop()
+  })
+
+  it('its open page becomes that of both, and so does a link to it', async () => {
+    const place = `/run/${alone}/operators?view=all`
+    await session.go(place)
+    await session.page.getByRole('main').getByText('aten::rank0').first().waitFor()
+    write(1)
+    await session.page.getByRole('main').getByText('aten::rank1').first().waitFor({ timeout: 30_000 })
+    const now = session.page.url()
+    expect(now).not.toContain(alone)
+    expect(now).toContain('view=all')
+    expect(await session.page.getByRole('banner').innerText()).toContain('rank*.json')
+    await session.settle()
+    await session.picture('run-joined')
+    await session.go('/')
+    session.problems.length = 0 // answers 503 while it was read again
+    await session.go(place)
+    await session.reload()
+    await expect.poll(() => session.page.url()).toBe(now)
+    await session.page.getByRole('main').getByText('aten::rank1').first().waitFor()
+    session.expectNoProblems()
   })
 })
 

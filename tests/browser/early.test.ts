@@ -1,14 +1,12 @@
 // What is asked for before the page is there (web/src/early.ts) is what the page asks for, and is asked for once.
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { expect, inject, it } from 'vitest'
 
-import { launch, Session } from './support/session'
+import { runId, withBrowser } from './support/hooks'
+import { Session } from './support/session'
 
 let browser: Browser
-beforeAll(async () => {
-  browser = await launch()
-})
-afterAll(() => browser.close())
+withBrowser((made) => (browser = made))
 
 // The paths below the API that are asked for, but the list of runs, which is looked at again and again.
 async function asked(session: Session, act: () => Promise<void>): Promise<string[]> {
@@ -24,15 +22,15 @@ async function asked(session: Session, act: () => Promise<void>): Promise<string
 }
 
 for (const name of ['generated', 'example', 'gpu_training', 'tiny.json']) {
-  for (const page of ['overview', 'steps', 'operators', 'memory']) {
+  for (const page of ['overview', 'steps', 'operators', 'calculation', 'data', 'memory', 'cpu', 'communication', 'ranks', 'sql']) {
     it(`the page ${page} of ${name}`, async () => {
       const session = await Session.open(browser, inject('link'))
-      const run = inject('runs').find((one) => one.name === name)?.id
+      const run = runId(name)
       const byThePage = await asked(session, () => session.go(`/run/${run}/${page}`))
       const early = await asked(session, () => session.reload())
       expect(early).toEqual(byThePage)
       expect(early).toContain(`runs/${run}`)
-      await session.expectNoProblems()
+      session.expectNoProblems()
       await session.close()
     })
   }

@@ -1,25 +1,18 @@
 // What people do on the pages: search, sort, choose, zoom, ask, download, add files, share links.
 import { readFileSync, rmSync } from 'node:fs'
-import type { Browser } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 
 import en from '../../web/src/locale/en'
 import zh from '../../web/src/locale/zh'
+import { runId, runPath, withSession } from './support/hooks'
 import { tinyTrace } from './support/makeRuns'
 import { runsFolder } from './support/paths'
-import { launch, Session } from './support/session'
+import type { Session } from './support/session'
 
-const id = (name: string) => inject('runs').find((run) => run.name === name)?.id
-const generated = `/run/${id('generated')}`
+const generated = runPath('generated')
 
-let browser: Browser
 let session: Session
-beforeAll(async () => {
-  browser = await launch()
-  session = await Session.open(browser, inject('link'))
-})
-afterAll(() => browser.close())
-afterEach(() => session.expectNoProblems())
+withSession((made) => (session = made))
 
 describe('the list of runs', () => {
   const rows = () => session.page.locator('tbody tr')
@@ -131,6 +124,46 @@ describe('the frame of a run', () => {
     expect(await session.page.getByRole('listbox').getByRole('option', { selected: true }).count()).toBe(1)
   })
 
+  it('zooms to the steps that are drawn over in the strip, on every page', async () => {
+    await session.go(`${generated}/steps?rank=0`)
+    const bars = session.page.getByRole('listbox').getByRole('option')
+    const middle = async (at: number) => {
+      const box = (await bars.nth(at).boundingBox())!
+      return [box.x + box.width / 2, box.y + 10] as const
+    }
+    const steps = await Promise.all([2, 4].map(async (at) => /\d+/.exec((await bars.nth(at).getAttribute('aria-label'))!)![0]))
+    await session.page.mouse.move(...(await middle(2)))
+    await session.page.mouse.down()
+    await session.page.mouse.move(...(await middle(4)), { steps: 8 })
+    await session.page.mouse.up()
+    await session.page.waitForURL(new RegExp(`first=${steps[0]}&last=${steps[1]}`))
+    await session.settle()
+    expect(session.page.url()).not.toMatch(/[?&]step=/)
+    expect(await session.page.getByRole('listbox').locator('.out').count()).toBe((await bars.count()) - 3)
+    await session.picture('strip-range-steps')
+    // The chart has these steps only.
+    await session.page.getByRole('application', { name: en.part.fp_bp }).focus()
+    for (const [key, step] of [['Home', steps[0]], ['End', steps[1]]] as const) {
+      await session.page.keyboard.press(key)
+      expect(await session.page.getByRole('application', { name: en.part.fp_bp }).getAttribute('aria-label')).toContain(`: ${step},`)
+    }
+    const part = async () => (await session.page.locator('.minimap .window').boundingBox())!.width
+    await session.go(`${generated}/timeline?rank=0`)
+    const whole = await part()
+    await session.go(`${generated}/timeline?rank=0&first=${steps[0]}&last=${steps[1]}`)
+    await expect.poll(part).toBeLessThan(whole * 0.8)
+    await session.picture('strip-range-timeline')
+    await session.page.getByRole('button', { name: `steps ${steps[0]} to ${steps[1]}` }).click()
+    await expect.poll(() => session.page.url()).not.toMatch(/first=/)
+    // By keys: one step, then another with shift.
+    await bars.nth(1).focus()
+    await session.page.keyboard.press('Enter')
+    await bars.nth(3).focus()
+    await session.page.keyboard.press('Shift+Enter')
+    await session.page.waitForURL(/first=\d+&last=\d+/)
+    await session.settle()
+  })
+
   it('changes language and theme, and keeps them', async () => {
     await session.go(`${generated}/overview`)
     await session.page.getByRole('button', { name: en.bar.language }).click()
@@ -144,7 +177,7 @@ describe('the frame of a run', () => {
   })
 
   it('explains a run that cannot be read', async () => {
-    await session.go(`/run/${id('broken.json')}/overview`)
+    await session.go(`${runPath('broken.json')}/overview`)
     expect(await session.page.getByRole('alert').innerText()).toContain('broken.json')
     session.problems.length = 0
   })
@@ -162,6 +195,53 @@ describe('tables', () => {
     await main.getByRole('button', { name: en.table.csv, exact: true }).first().click()
     const path = await (await saving).path()
     expect(readFileSync(path, 'utf8').split('\n').length).toBeGreaterThan(2)
+  })
+
+  it('are filtered by column, and a link keeps that', async () => {
+    await session.go(`${generated}/operators?rank=0&tab=kernels&view=all`)
+    const main = session.page.getByRole('main')
+    const lines = main.locator('tr.line')
+    const counted = async () => Number(/^(?:(\d+) of )?(\d+) rows?/.exec(await main.locator('.tools .muted').first().innerText())?.[1] ?? NaN)
+    await main.getByRole('button', { name: en.table.filter, exact: true }).first().click()
+    const filter = (column: string) => main.getByRole('searchbox', { name: `Filter of ${column}`, exact: true })
+    await filter('name').fill('nccl')
+    await expect.poll(async () => (await lines.first().innerText()).includes('nccl')).toBe(true)
+    await expect.poll(counted).toBeGreaterThan(0)
+    await filter('total').fill('> 1 h')
+    expect(await filter('total').getAttribute('aria-invalid')).toBe('true')
+    await filter('total').fill('> 1000 s')
+    await main.getByText(en.table.noMatch).first().waitFor()
+    await filter('total').fill('> 1 us')
+    await expect.poll(() => session.address()).toMatch(/filter\.kernels_kernels=name~nccl,total_ns~/)
+    await session.picture('table-filter')
+    const shown = await counted()
+    await session.reload()
+    expect(await filter('name').inputValue()).toBe('nccl')
+    expect(await counted()).toBe(shown)
+    await main.getByRole('button', { name: en.table.filter, exact: true }).first().click()
+    await expect.poll(() => session.address()).not.toMatch(/filter\./)
+    expect(await filter('name').count()).toBe(0)
+  })
+
+  it('have columns of any width, which stay', async () => {
+    await session.go(`${generated}/operators?rank=0&tab=kernels&view=all`)
+    const head = () => session.page.getByRole('main').locator('th').first()
+    const width = async () => (await head().boundingBox())!.width
+    const before = await width()
+    const edge = (await head().locator('.edge').boundingBox())!
+    await session.page.mouse.move(edge.x + 3, edge.y + 8)
+    await session.page.mouse.down()
+    await session.page.mouse.move(edge.x + 103, edge.y + 8, { steps: 4 })
+    await session.page.mouse.up()
+    await expect.poll(width).toBeCloseTo(before + 100, -1)
+    await session.picture('table-width')
+    await session.reload()
+    expect(await width()).toBeCloseTo(before + 100, -1)
+    await head().getByRole('button').focus()
+    await session.page.keyboard.press('Alt+ArrowLeft')
+    await expect.poll(width).toBeCloseTo(before + 84, -1)
+    await head().locator('.edge').dblclick()
+    await expect.poll(width).toBeCloseTo(before, -1)
   })
 
   it('show modules as a tree, which search goes through whole', async () => {
@@ -189,7 +269,7 @@ describe('tables', () => {
   })
 
   it('say how modules are recorded where there are none', async () => {
-    await session.go(`/run/${id('example')}/operators?tab=modules`)
+    await session.go(`${runPath('example')}/operators?tab=modules`)
     expect(await session.page.getByRole('main').innerText()).toContain('with_stack=True')
   })
 })
@@ -230,8 +310,7 @@ describe('the timeline', () => {
   })
 
   it('saves a rank as a trace', async () => {
-    const run = id('generated')
-    const link = `${inject('base')}api/v1/runs/${run}/trace?position=1&scope_levels=3`
+    const link = `${inject('base')}api/v1/runs/${runId('generated')}/trace?position=1&scope_levels=3`
     const reply = await session.page.request.get(link)
     expect(reply.status()).toBe(200)
     expect(Array.isArray(JSON.parse(await reply.text()))).toBe(true)
@@ -240,7 +319,7 @@ describe('the timeline', () => {
 
 describe('keys of the timeline', () => {
   const aside = () => session.page.locator('aside')
-  const address = () => decodeURIComponent(session.page.url())
+  const address = () => session.address()
 
   it('reach slices, lanes, pins and marks without a pointer', async () => {
     await session.go(`${generated}/overview`)
@@ -280,6 +359,80 @@ describe('keys of the timeline', () => {
     await session.page.keyboard.press('Enter')
     await session.page.waitForURL(/operators/)
     await session.settle()
+  })
+})
+
+describe('charts by keys', () => {
+  const chart = (name: string) => session.page.getByRole('application', { name }).first()
+  const press = async (...keys: string[]) => {
+    for (const key of keys) await session.page.keyboard.press(key)
+  }
+  const told = async (name: string) => (await chart(name).getAttribute('aria-label'))?.slice(name.length + 2) ?? ''
+
+  it('go from step to step and choose one', async () => {
+    const name = en.part.fp_bp
+    await session.go(`${generated}/steps?rank=0`)
+    await chart(name).focus()
+    expect(await told(name)).toBe('')
+    await press('ArrowRight')
+    const first = await told(name)
+    expect(first).toMatch(/^\d+, .*[mµ]s$/)
+    await press('ArrowRight', 'ArrowRight')
+    const third = await told(name)
+    expect(third).not.toBe(first)
+    await press('Enter')
+    await session.page.waitForURL(new RegExp(`step=${third.split(',')[0]}(&|$)`))
+    await session.settle()
+    expect(await told(name)).toBe(third) // still there after the chart was drawn anew
+    await session.picture('chart-keys-steps')
+    await press('Home')
+    expect(await told(name)).toBe(first)
+    await press('Escape')
+    expect(await told(name)).toBe('')
+    // From the chosen one on.
+    await press('ArrowLeft', 'ArrowRight')
+    expect(await told(name)).toBe(third)
+    await session.page.keyboard.press('Tab')
+    expect(await told(name)).toBe('')
+  })
+
+  it('tell operators, and open them', async () => {
+    await session.go(`${generated}/operators?rank=0`)
+    await chart(en.operators.top).focus()
+    await press('ArrowDown')
+    expect(await told(en.operators.top)).toMatch(/%\)$/)
+    await session.picture('chart-keys-operators')
+    await session.go(`${generated}/overview`)
+    await chart(en.overview.operators).focus()
+    await press('ArrowRight')
+    expect(await told(en.overview.operators)).toMatch(/%\)$/)
+    await press('Enter')
+    await session.page.waitForURL(/operators/)
+    await session.settle()
+  })
+
+  it('go over cells, points and curves', async () => {
+    await session.go(`${generated}/ranks`)
+    await chart(en.ranks.heat).focus()
+    await press('ArrowRight', 'ArrowRight', 'ArrowDown')
+    expect(await told(en.ranks.heat)).toMatch(/1.*[mµ]s/)
+    await session.picture('chart-keys-cells')
+    await press('Enter')
+    await session.page.waitForURL(/steps\?(?=.*rank=1)(?=.*step=)/)
+    await session.go(`${generated}/memory?rank=0`)
+    await chart(en.memory.curve).focus()
+    await press('End', 'ArrowLeft')
+    expect(await told(en.memory.curve)).toMatch(/GiB|MiB/)
+    await press('Enter')
+    await session.settle()
+    await session.picture('chart-keys-memory')
+    await session.go(`${generated}/calculation?rank=0`)
+    for (const name of [en.calculation.roofline, en.calculation.flow]) {
+      await chart(name).focus()
+      await press('ArrowRight')
+      expect(await told(name), name).not.toBe('')
+      await session.picture(`chart-keys-${name === en.calculation.flow ? 'flow' : 'roofline'}`)
+    }
   })
 })
 

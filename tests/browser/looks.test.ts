@@ -5,19 +5,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import en from '../../web/src/locale/en'
 import zh from '../../web/src/locale/zh'
 import { pages } from './support/checkPages'
+import { runPath, withBrowser } from './support/hooks'
 import { focused, focusIsVisible, namelessControls, weakContrasts, widthCut } from './support/looks'
-import { type Language, launch, Session, type Theme } from './support/session'
+import { type Language, Session, type Theme } from './support/session'
 import { findTextProblems } from './support/textChecks'
 
-const id = inject('runs').find((run) => run.name === 'generated')?.id
-const places: [string, string][] = [['runs', '/'], ...pages.map((page): [string, string] => [page, `/run/${id}/${page}`])]
+const places: [string, string][] = [['runs', '/'], ...pages.map((page): [string, string] => [page, `${runPath('generated')}/${page}`])]
 
 let browser: Browser
 let session: Session
-beforeAll(async () => {
-  browser = await launch()
-})
-afterAll(() => browser.close())
+withBrowser((made) => (browser = made))
 
 const looks: [Theme, Language][] = [['light', 'en'], ['dark', 'zh'], ['light', 'zh'], ['dark', 'en']]
 describe.each(looks)('%s, %s', (theme, language) => {

@@ -6,15 +6,13 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 
 import en from '../../web/src/locale/en'
+import { withBrowser } from './support/hooks'
 import { runsFolder, work } from './support/paths'
 import { Program } from './support/program'
-import { launch, Session } from './support/session'
+import { Session } from './support/session'
 
 let browser: Browser
-beforeAll(async () => {
-  browser = await launch()
-})
-afterAll(() => browser.close())
+withBrowser((made) => (browser = made))
 
 async function openRun(session: Session): Promise<void> {
   await session.page.locator('tbody tr', { hasText: 'generated' }).click()

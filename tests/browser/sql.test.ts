@@ -1,21 +1,15 @@
 // The SQL page: numbers are numbers however large, rows lead only where they belong, all rows go into a file.
 import { readFileSync } from 'node:fs'
-import type { Browser } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 import en from '../../web/src/locale/en'
-import { launch, Session } from './support/session'
+import { runPath, withSession } from './support/hooks'
+import type { Session } from './support/session'
 
-const generated = `/run/${inject('runs').find((run) => run.name === 'generated')?.id}`
+const generated = runPath('generated')
 
-let browser: Browser
 let session: Session
-beforeAll(async () => {
-  browser = await launch()
-  session = await Session.open(browser, inject('link'))
-})
-afterAll(() => browser.close())
-afterEach(() => session.expectNoProblems())
+withSession((made) => (session = made))
 
 const cells = (column: number) => session.page.locator(`main .line td:nth-child(${column})`)
 async function ask(sql: string) {

@@ -34,6 +34,7 @@ export interface RunEntry {
   id: string
   name: string
   path: string
+  former_ids: string[] // of its files, when each was a run by itself
   state: 'found' | 'importing' | 'ready' | 'failed'
   reason: string
   done_bytes: number
@@ -176,6 +177,7 @@ export interface SliceDetails {
   kernel: Record<string, string | number | null> | null
   op: Record<string, string | number | null> | null
   communication: Record<string, string | number | null> | null
+  docs: Partial<Record<'kernel' | 'op' | 'communication', Record<string, string>>> // what the columns of these mean
   parents: SlicePlace[]
   arrows: Arrow[]
   args: unknown
@@ -335,13 +337,4 @@ export const api = {
   // A rank's timeline; with `scope_levels` as a trace view whose scopes go down to that level.
   traceLink: (run: string, query: { position: number; scope_levels?: number }) => `${root}runs/${run}/trace${queryText(query)}`,
   archiveLink: (run: string, query: { rank?: number | null; from?: number; to?: number } = {}) => `${root}runs/${run}/timeline/archive${queryText(query)}`,
-}
-
-// A result table as objects by column name, for pages that know their columns.
-export function records(table: ResultTable): Record<string, Cell>[] {
-  return table.rows.map((row) => {
-    const record: Record<string, Cell> = {}
-    table.columns.forEach((column, i) => (record[column.name] = row[i] ?? null))
-    return record
-  })
 }

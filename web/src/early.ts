@@ -1,8 +1,8 @@
 // Answers that were asked for before the page that wants them was there: its first requests are known by its name.
 export const apiRoot = new URL('./api/v1/', document.baseURI).href
 
-// By page: tables with the values that the page asks for, {rank} is the first one of the run. One that no page asks
-// for is a request for nothing; tests/browser/early.test.ts finds it.
+// By page: tables with the values that the page asks for of every run, {rank} is the first one of the run. One that it
+// does not ask for is a request for nothing; tests/browser/early.test.ts finds it.
 const tablesOf: Record<string, string[]> = {
   overview: [
     'step_budget?limit=100000', 'step_trace?limit=100000', 'findings?limit=20000', 'operator_types?limit=100000', 'pipeline?limit=20000',
@@ -10,6 +10,12 @@ const tablesOf: Record<string, string[]> = {
   ],
   steps: ['step_trace?rank={rank}&limit=100000', 'step_trace?limit=20000', 'step_reduces?rank={rank}&limit=100000'],
   operators: ['operator_types?limit=100000'],
+  calculation: ['flops_summary?rank={rank}&limit=20000', 'flops?rank={rank}&sort=-time_ns&limit=20000'],
+  data: ['pipeline?rank={rank}&limit=20000', 'pipeline_batches?rank={rank}&limit=100000', 'pipeline_steps?rank={rank}&limit=100000'],
+  memory: ['memory?rank={rank}&limit=20000', 'memory_curve?rank={rank}&limit=100000', 'step_trace?rank={rank}&limit=20000'],
+  cpu: ['cpu_samples?rank={rank}&limit=100000', 'cpu?rank={rank}&limit=20000'],
+  communication: ['communication_steps?limit=100000', 'late_ranks?limit=20000'],
+  ranks: ['step_budget?limit=100000', 'rank_comparison?limit=100000', 'rank_comparison?limit=20000'],
 }
 const tablesOfAll = ['step_budget?rank={rank}&limit=5000'] // the strip of steps
 

@@ -16,6 +16,11 @@ export interface Place {
   search?: string
 }
 
+export interface StepRange {
+  first: number
+  last: number // that one too
+}
+
 export function useRun() {
   const { route, router, text, choose } = useAddress()
   const info = inject(runInfoKey)
@@ -27,6 +32,9 @@ export function useRun() {
       return typeof text === 'string' && text !== '' ? Number(text) : null
     })
   const rank = number('rank')
+  // Steps that were drawn over in the strip: charts over the steps and the timeline are zoomed to them.
+  const [first, last] = [number('first'), number('last')]
+  const stepRange = computed<StepRange | null>(() => (first.value !== null && last.value !== null && first.value <= last.value ? { first: first.value, last: last.value } : null))
   // For pages that can only show one rank.
   const shownRank = computed(() => rank.value ?? info.value?.ranks[0]?.rank ?? 0)
   // A rank may have been recorded in several windows.
@@ -57,5 +65,5 @@ export function useRun() {
   function showInTimeline(place: Place) {
     return router.push(timelineLink(place))
   }
-  return { run, info, rank, shownRank, rankCount, step: number('step'), text, choose, sinceStart, pageLink, timelineLink, showInTimeline, route, router }
+  return { run, info, rank, shownRank, rankCount, step: number('step'), stepRange, text, choose, sinceStart, pageLink, timelineLink, showInTimeline, route, router }
 }

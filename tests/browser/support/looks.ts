@@ -32,7 +32,7 @@ export function weakContrasts(): Contrast[] {
   for (const element of document.querySelectorAll('body *')) {
     const text = [...element.childNodes].filter((node) => node.nodeType === 3).map((node) => node.textContent?.trim()).join(' ').trim()
     if (!text || !element.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true })) continue
-    if (element.closest('[aria-hidden="true"], :disabled, svg, canvas, [role="img"]')) continue
+    if (element.closest('[aria-hidden="true"], :disabled, svg, canvas, [role="img"], [role="application"]')) continue
     const style = getComputedStyle(element)
     const behind = background(element)
     const front = over(parse(style.color), behind)
@@ -55,10 +55,10 @@ export function widthCut(): number {
 // Controls that somebody who does not see the page could not tell apart.
 export function namelessControls(): string[] {
   const nameless: string[] = []
-  const controls = 'button, a[href], input, select, textarea, [role="button"], [role="tab"], [role="option"], [role="img"], canvas, progress'
+  const controls = 'button, a[href], input, select, textarea, [role="button"], [role="tab"], [role="option"], [role="img"], [role="application"], canvas, progress'
   for (const element of document.querySelectorAll<HTMLElement>(controls)) {
     if (!element.checkVisibility() || element.closest('[aria-hidden="true"]')) continue
-    if (element.tagName === 'CANVAS' && element.closest('[role="img"]') !== null) continue // its box has the name
+    if (element.tagName === 'CANVAS' && element.closest('[role="img"], [role="application"]') !== null) continue // its box has the name
     const labels = (element as HTMLInputElement).labels
     const labelled = element.getAttribute('aria-labelledby')
     const name = [

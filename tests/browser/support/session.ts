@@ -92,6 +92,11 @@ export class Session {
     await this.page.screenshot({ path: `${screenshots}/${name}.png` })
   }
 
+  // As somebody reads it.
+  address(): string {
+    return decodeURIComponent(this.page.url())
+  }
+
   expectNoProblems(): void {
     expect(this.problems.splice(0), this.page.url()).toEqual([])
   }

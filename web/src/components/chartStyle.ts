@@ -15,6 +15,8 @@ export function useChart(make: () => ChartOption): () => ChartOption {
   return () => option.value
 }
 
+export const tipClass = 'chart-tip' // of the element that a tooltip is
+
 export function baseOption() {
   const text = colour('text')
   const muted = colour('muted')
@@ -22,7 +24,7 @@ export function baseOption() {
     textStyle: { color: text, fontFamily: getComputedStyle(document.body).fontFamily, fontSize: 12 },
     grid: { left: 72, right: 24, top: 32, bottom: 40, containLabel: false },
     tooltip: {
-      trigger: 'axis', confine: true, backgroundColor: colour('card'), borderColor: colour('border'),
+      trigger: 'axis', confine: true, className: tipClass, backgroundColor: colour('card'), borderColor: colour('border'),
       textStyle: { color: text, fontSize: 12 }, transitionDuration: 0,
     },
     legend: { textStyle: { color: muted, fontSize: 12 }, inactiveColor: colour('free'), top: 0, left: 0, itemWidth: 10, itemHeight: 10, type: 'scroll', icon: 'roundRect' },
@@ -60,6 +62,12 @@ export function zoom() {
     { type: 'inside' },
     { type: 'slider', height: 18, bottom: 6, borderColor: colour('border'), textStyle: { color: colour('muted') }, fillerColor: 'rgba(47, 111, 222, 0.15)', moveHandleStyle: { color: colour('border'), opacity: 1 }, handleStyle: { color: colour('card'), borderColor: colour('muted') }, dataBackground: { lineStyle: { opacity: 0.3 }, areaStyle: { opacity: 0.1 } } },
   ]
+}
+
+// Zoomed to a range of steps, where these are the categories of the x axis.
+export function zoomedTo(range: { first: number; last: number } | null, steps: number[]) {
+  const inside = steps.flatMap((step, i) => (range && step >= range.first && step <= range.last ? [i] : []))
+  return inside.length ? { startValue: inside[0], endValue: inside[inside.length - 1] } : {}
 }
 
 // Marks a place on the x axis: the chosen step, where forward begins.

@@ -1,5 +1,6 @@
 // Rows of a table as the user wants them: searched, sorted, written to a file.
 import type { Cell, ColumnInfo } from '../api'
+import { recordOf } from '../records'
 
 export interface SortKey {
   column: number
@@ -114,7 +115,7 @@ export function toCsv(columns: ColumnInfo[], rows: Cell[][]): string {
 }
 
 export function toJson(columns: ColumnInfo[], rows: Cell[][]): string {
-  return JSON.stringify(rows.map((row) => Object.fromEntries(columns.map((column, i) => [column.name, row[i] ?? null]))), null, 1)
+  return JSON.stringify(rows.map((row) => recordOf(columns, row)), null, 1)
 }
 
 // Tabs between cells: what spreadsheets take from the clipboard.

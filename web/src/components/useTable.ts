@@ -1,10 +1,11 @@
 // A result table of the analyses for the chosen rank and step, as objects, with how loading it went.
 import { computed, type ComputedRef, type Ref } from 'vue'
 
-import { api, records, type Cell, type ResultTable, type TableQuery } from '../api'
+import { api, type Cell, type ResultTable, type TableQuery } from '../api'
 import { count } from '../format'
 import { t } from '../locale'
 import { reasonTexts } from '../locale/serverTexts'
+import { records } from '../records'
 import { useRun } from '../runState'
 import { useLoad } from './useLoad'
 

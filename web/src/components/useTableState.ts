@@ -1,4 +1,4 @@
-// What the user made of a table: search, order, columns, rows that show what they consist of. In the address by the
+// What the user made of a table: search, filters, order, columns, rows that show what they consist of. In the address by the
 // table's name; as the table is at first, it has nothing there.
 import { computed } from 'vue'
 
@@ -17,6 +17,18 @@ export function useTableState(table: Readonly<TableOptions>) {
   const { text, choose, typed } = useAddress()
   const key = (what: string) => `${what}.${table.name ?? 'table'}`
   const search = typed(() => key('find'))
+  // By column: name~text.
+  const filterText = typed(() => key('filter'))
+  const filters = computed(() => new Map(readList(filterText.value).map((one): [string, string] => {
+    const [name = '', ...rest] = one.split('~')
+    return [name, rest.join('~')]
+  })))
+  function filter(column: string, wanted: string) {
+    const next = new Map(filters.value)
+    if (wanted) next.set(column, wanted)
+    else next.delete(column)
+    filterText.value = listText([...next].map((one) => one.join('~')))
+  }
 
   const order = text(() => key('sort'))
   const first = computed(() => readSort(table.sort ?? '', table.columns) ?? [])
@@ -41,5 +53,5 @@ export function useTableState(table: Readonly<TableOptions>) {
   const rows = toggles('open')
   const openAtFirst = computed(() => new Set(table.openAtFirst))
   const isOpen = (row: Cell[]) => rows.names.value.has(rowName(row)) !== openAtFirst.value.has(row)
-  return { search, keys, sortOn, toggled: columns.names, toggle: columns.toggle, isOpen, expand: (row: Cell[]) => rows.toggle(rowName(row)) }
+  return { search, filters, filter, keys, sortOn, toggled: columns.names, toggle: columns.toggle, isOpen, expand: (row: Cell[]) => rows.toggle(rowName(row)) }
 }

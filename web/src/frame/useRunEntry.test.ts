@@ -10,16 +10,17 @@ const page = { visibilityState: 'visible', addEventListener: () => undefined, re
 vi.stubGlobal('document', page)
 const { useRunEntry } = await import('./useRunEntry')
 
-const entry = (values = {}) => ({ id: 'a', state: 'ready', reason: '', modified_ns: '1', input_bytes: 1, store_bytes: 1, ranks: 1, steps: 1, losses: 0, suspects: 0, ...values })
+const entry = (values = {}) => ({ id: 'a', former_ids: [] as string[], state: 'ready', reason: '', modified_ns: '1', input_bytes: 1, store_bytes: 1, ranks: 1, steps: 1, losses: 0, suspects: 0, ...values })
 const answer = (...list: unknown[]) => runs.mockResolvedValue({ runs: list, can_add: true })
 
 let scope: EffectScope
-const make = () => scope.run(() => useRunEntry(ref('a')))!
+const moved = vi.fn()
+const make = () => scope.run(() => useRunEntry(ref('a'), moved))!
 beforeEach(() => {
   vi.useFakeTimers()
   scope = effectScope()
   page.visibilityState = 'visible'
-  for (const one of [runs, run, importRun]) one.mockReset().mockResolvedValue(undefined)
+  for (const one of [runs, run, importRun, moved]) one.mockReset().mockResolvedValue(undefined)
   run.mockImplementation(() => Promise.resolve({ ranks: [] }))
 })
 afterEach(() => {
@@ -65,6 +66,14 @@ test('a run that is removed says so, and comes back', async () => {
   answer(entry())
   await vi.advanceTimersByTimeAsync(5000)
   expect(error.value).toBeNull()
+})
+
+test('a run that is part of another one now leads there', async () => {
+  answer(entry({ id: 'b', former_ids: ['x', 'a'] }), entry({ id: 'c', former_ids: ['y'] }))
+  const { error, info } = make()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(moved.mock.calls).toEqual([['b']])
+  expect([error.value, info.value]).toEqual([null, null])
 })
 
 test('a page that nobody sees does not ask', async () => {

@@ -1,5 +1,5 @@
 // The run of a page as the server's list has it now, and what is in it. Goes on looking: a run may grow, be replaced
-// or go away while its page is open.
+// or go away while its page is open, or be part of another one: `moved` tells which.
 import { onScopeDispose, ref, shallowRef, watch, type Ref } from 'vue'
 
 import { api, type RunEntry, type RunInfo } from '../api'
@@ -13,7 +13,7 @@ const restMs = 5000
 const stampOf = (entry: RunEntry): string =>
   [entry.modified_ns, entry.input_bytes, entry.store_bytes, entry.ranks, entry.steps, entry.losses, entry.suspects].join()
 
-export function useRunEntry(run: Ref<string>) {
+export function useRunEntry(run: Ref<string>, moved: (id: string) => void) {
   const entry = ref<RunEntry | null>(null)
   const info = shallowRef<RunInfo | null>(null) // of the last time it could be read
   const error = ref<Error | null>(null)
@@ -25,7 +25,12 @@ export function useRunEntry(run: Ref<string>) {
     const { runs } = await api.runs(signal)
     const found = runs.find((one) => one.id === run.value)
     if (signal.aborted) return restMs
-    if (!found) throw new Error(t(info.value ? 'runs.gone' : 'runs.unknown'))
+    if (!found) {
+      const now = runs.find((one) => one.former_ids.includes(run.value))
+      if (!now) throw new Error(t(info.value ? 'runs.gone' : 'runs.unknown'))
+      moved(now.id)
+      return restMs
+    }
     entry.value = found
     if (found.state === 'failed') throw new Error(found.reason)
     if (found.state !== 'ready') {

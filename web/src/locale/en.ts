@@ -9,7 +9,7 @@ export default {
   bar: {
     rank: 'Rank', allRanks: 'All ranks', theme: 'Theme', light: 'Light', dark: 'Dark', language: '中文', help: 'Keys',
     search: 'Search', losses: 'Data lost', suspects: 'Data doubtful', clean: 'Data complete', collapse: 'Collapse', expand: 'Expand',
-    back: 'All runs', strip: 'Steps', stripDoc: 'A bar for each step: its height is its length, the colours say where it went. Click one to choose it on every page.',
+    back: 'All runs', strip: 'Steps', stripDoc: 'A bar for each step: its height is its length, the colours say where it went. Click one to choose it on every page; drag over several, or click another one with shift, to zoom charts over the steps, the timeline and the processors to them.', range: 'steps {first} to {last}', rangeClear: 'All steps again',
   },
   state: {
     loading: 'Loading', empty: 'Nothing here', emptyBecause: 'Nothing here: {why}', failed: 'This did not work',
@@ -62,11 +62,12 @@ export default {
   table: {
     search: 'Search', searchHint: 'Search or /expression/', rows: '{n} row | {n} rows', shown: '{shown} of {n} rows', columns: 'Columns', csv: 'CSV', noMatch: 'No row matches.',
     cut: 'Only the first {shown} of {n} rows are loaded and counted here.', exact: 'exact: {value}', expand: 'Show what it consists of',
+    filter: 'Filter', filterDoc: 'Words or /expression/ of a text; of numbers > 1 ms, <= 5 %, 2..8, 3', filterOf: 'Filter of {column}', filterWrong: 'Not understood: write > 1 ms, <= 5 %, 2..8 or 3, or a right /expression/', width: 'Drag to a width (Alt and arrows on the heading); double click: as wide as it is by itself',
   },
   timeline: {
     search: 'Search names', hits: '{at} of {n}', noHits: 'no match', fit: 'Fit', slices: '{n} slices', selection: 'Selection', duration: 'Duration',
     start: 'Start', count: 'Count', total: 'Total', mean: 'Mean', max: 'Max', share: 'Share', name: 'Name', category: 'Category', step: 'Step',
-    thread: 'Thread', args: 'Arguments', parents: 'Inside of', flows: 'Arrows', kernel: 'Device work', op: 'Operator', collective: 'Collective',
+    thread: 'Thread', args: 'Arguments', parents: 'Inside of', flows: 'Arrows', kernel: 'Device work', op: 'Operator', communication: 'Collective',
     goTo: 'Go to', filter: 'Filter lanes', pin: 'Pin', unpin: 'Unpin', download: 'Download', marks: 'Between marks',
     keys: 'W S zoom · A D move · shift-drag select · F fit · Enter choose · ← → ↑ neighbours · shift ↑ ↓ lanes · M mark · P pin · C collapse · / search · [ ] matches · Z back · Esc clear',
     previous: 'Previous match', next: 'Next match', previousSlice: 'Previous slice', nextSlice: 'Next slice', show: 'Lanes', all: 'all', levels: 'Scope levels',
@@ -86,7 +87,9 @@ export default {
     hints: {
       name: 'Sort by name', count: 'Slices that touch the selection', total: 'Time inside of the selection', mean: 'Total divided by count', max: 'Longest slice, also outside of the selection',
       share: 'Of the total of all names; nested slices count in each', busy: 'Covered by the outermost slices of the lane', self: 'Without the slices directly inside of it',
-      delay: 'From the start of the launching call to the start on the device',
+      delay: 'From the start of the launching call to the start on the device', duration: 'From its start to its end, with everything inside of it; 0 for a moment', start: 'Time since the run began', category: 'The word that the source of the recording has for its kind', step: 'Number of the training step it belongs to',
+      flows: 'What it started, and what started it: calls and their device work, forward and backward', arrow: 'From the start of one to the start of the other', kernel: 'What is recorded of work on a device', op: 'What is recorded of an operator of the framework', communication: 'What is recorded of a collective or a transfer',
+      stack: 'Where the program was when it called this', parents: 'Slices of the same lane that it lies in, innermost first', args: 'What else the source of the recording says, as it writes it', together: 'Segments too short to be told apart at this zoom', use: 'Busy time of the length of the selection',
     },
     keyNames: { wheel: 'wheel', drag: 'drag', doubleClick: 'double click' },
     keyHelp: {
@@ -107,7 +110,7 @@ export default {
     losses: 'lost', suspects: 'doubtful', notes: 'notes', lossDoc: 'Data that is missing', suspectDoc: 'Data that may be wrong', noteDoc: 'Things to know; numbers are right', severityDoc: 'loss: data is missing; doubtful: data may be wrong; note: good to know', codeDoc: 'Name of the condition', countDoc: 'How many events, rows or files', excludedDoc: 'These events are not in totals', exampleDoc: 'The first places',
     loss: 'loss', suspect: 'doubtful', note: 'note', files: 'Files that were read', filesDoc: 'Every file of the input with what was read from it', noFiles: 'no file of this rank was read; its conditions above say why', rankDoc: 'Rank that it was found in', meaningDoc: 'What the condition means for the numbers', pathDoc: 'File of the input', bytesDoc: 'Size of the file', roleDoc: 'What was read from it; ignored: nothing was', rowsDoc: 'Events or rows that were read from it',
   },
-  keys: { title: 'Keys', close: 'Close' },
+  keys: { title: 'Keys', close: 'Close', elsewhere: 'Charts and tables: Tab goes to one, arrow keys move in it, Enter opens what is chosen, Esc lets go' },
   operators: {
     tab: { aicore: 'AI Core', aicpu: 'AI CPU', kernels: 'Device kernels', communication: 'Communication', hostcpu: 'Host CPU', host: 'Host operators', device: 'Device use', modules: 'Modules' },
     answer: '{tab}:', answerTop: '{type} takes {share} of the time.',
@@ -178,6 +181,6 @@ export default {
     flops_scopes: 'Scopes', flops_steps: 'Steps', flops_summary: 'Model',
   },
   chart: {
-    save: 'Save {name} as a picture',
+    save: 'Save {name} as a picture', role: 'chart, arrow keys move in it, Enter chooses',
   },
 }

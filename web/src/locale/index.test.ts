@@ -4,13 +4,13 @@ vi.stubGlobal('localStorage', { getItem: () => 'en', setItem: () => undefined })
 const { setLanguage, t, te } = await import('.')
 vi.stubGlobal('document', { documentElement: {} })
 
-test('a text has its values, in the chosen language', () => {
+test('a text has its values, in the chosen language', async () => {
   expect(t('page.steps')).toBe('Step trace')
   expect(t('state.emptyBecause', { why: 'no {data} $1' })).toBe('Nothing here: no {data} $1')
-  setLanguage('zh')
+  await setLanguage('zh')
   expect(t('page.steps')).toBe('迭代轨迹')
   expect(document.documentElement.lang).toBe('zh-CN')
-  setLanguage('en')
+  await setLanguage('en')
 })
 
 test('one of something, none and several', () => {

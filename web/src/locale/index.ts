@@ -2,13 +2,13 @@
 import { ref } from 'vue'
 
 import en from './en'
-import zh from './zh'
 
 export type Language = 'en' | 'zh'
 interface Texts {
   [name: string]: string | Texts
 }
-const texts: Record<Language, Texts> = { en, zh }
+type Chinese = typeof import('./chinese')
+let chineseTexts: Chinese | null = null // once somebody reads them
 
 // The choice is kept; the first visit takes the browser's language.
 function firstLanguage(): Language {
@@ -17,20 +17,26 @@ function firstLanguage(): Language {
   return navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en'
 }
 
-export const language = ref<Language>(firstLanguage())
+export const language = ref<Language>('en')
+// The texts where Chinese is chosen.
+export const chinese = (): Chinese | null => (language.value === 'zh' ? chineseTexts : null)
 
-export function applyLanguage(): void {
-  document.documentElement.lang = language.value === 'zh' ? 'zh-CN' : 'en'
+async function apply(chosen: Language): Promise<void> {
+  if (chosen === 'zh') chineseTexts ??= await import('./chinese')
+  language.value = chosen
+  document.documentElement.lang = chosen === 'zh' ? 'zh-CN' : 'en'
 }
 
-export function setLanguage(chosen: Language): void {
-  language.value = chosen
+// Before the first page is drawn.
+export const startLanguage = (): Promise<void> => apply(firstLanguage())
+
+export async function setLanguage(chosen: Language): Promise<void> {
+  await apply(chosen)
   localStorage.setItem('stepscope.language', chosen)
-  applyLanguage()
 }
 
 function find(name: string): string | undefined {
-  let found: string | Texts | undefined = texts[language.value]
+  let found: string | Texts | undefined = chinese()?.pages ?? en
   for (const part of name.split('.')) found = typeof found === 'object' ? found[part] : undefined
   return typeof found === 'string' ? found : undefined
 }

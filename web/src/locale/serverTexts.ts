@@ -2,15 +2,21 @@
 // conditions of the quality report. What has no translation stays as the server wrote it.
 import type { Cell } from '../api'
 import { byUnit } from '../format'
-import { language } from '.'
-import sentences from './sentences.zh'
-import zh from './serverTexts.zh'
+import { chinese } from '.'
 
-const chinese = () => language.value === 'zh'
 const plain = (column: string) => column.replace(/_(ns|bytes)$/, '').replace(/_/g, ' ')
 
 export function columnTitle(column: string): string {
-  return (chinese() && zh.columns[column]) || plain(column)
+  return chinese()?.server.columns[column] ?? plain(column)
+}
+
+// What a column of a typed table means.
+export function columnDoc(table: string, column: string, english: string): string {
+  return chinese()?.docs.columns[`${table}.${column}`] ?? english
+}
+
+export function tableDoc(table: string, english: string): string {
+  return chinese()?.docs.tables[table] ?? english
 }
 
 // A value by its unit; yes and no in the chosen language.
@@ -20,15 +26,15 @@ export function cellText(value: unknown, unit: string): string {
 }
 
 export function qualityMeaning(code: string, english: string): string {
-  return (chinese() && zh.quality[code]) || english
+  return chinese()?.server.quality[code] ?? english
 }
 
 export function evidenceName(name: string): string {
-  return (chinese() && zh.evidence[name]) || name.replace(/_/g, ' ')
+  return chinese()?.server.evidence[name] ?? name.replace(/_/g, ' ')
 }
 
 function translated(text: string): string | null {
-  for (const [pattern, chineseText] of sentences) if (pattern.test(text)) return text.replace(pattern, chineseText)
+  for (const [pattern, chineseText] of chinese()?.sentences ?? []) if (pattern.test(text)) return text.replace(pattern, chineseText)
   const named = /^(\S+): (.+)$/.exec(text)
   const rest = named?.[2] ? translated(named[2]) : null
   return rest === null ? null : `${named?.[1]}：${rest}`
@@ -39,8 +45,10 @@ export function serverSentence(english: string): string {
   if (!chinese()) return english
   const rank = /^rank (\d+)(?: window (\d+))?: /.exec(english)
   if (rank) return `卡 ${rank[1]}${rank[2] ? ` 窗口 ${rank[2]}` : ''}：${serverSentence(english.slice(rank[0].length))}`
-  const parts = english.split('; ').map(translated)
-  if (parts.every((part) => part !== null)) return parts.join('；')
+  for (const [between, chineseBetween] of [['; ', '；'], [', ', '，']] as const) {
+    const parts = english.split(between).map(translated)
+    if (parts.every((part) => part !== null)) return parts.join(chineseBetween)
+  }
   return translated(english) ?? english
 }
 
@@ -80,7 +88,7 @@ export interface FindingTexts {
 // A sentence whose numbers the server did not send stays English.
 export function findingTexts(row: Record<string, Cell>): FindingTexts {
   const english = { title: String(row.title ?? ''), detail: String(row.detail ?? ''), remedy: String(row.remedy ?? '') }
-  const texts = chinese() ? zh.advice[String(row.rule)] : undefined
+  const texts = chinese()?.server.advice[String(row.rule)]
   if (!texts) return english
   let evidence: Record<string, unknown> = {}
   try {

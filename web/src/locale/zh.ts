@@ -9,7 +9,7 @@ export default {
   bar: {
     rank: '卡', allRanks: '所有卡', theme: '主题', light: '浅色', dark: '深色', language: 'English', help: '快捷键',
     search: '搜索', losses: '数据有丢失', suspects: '数据存疑', clean: '数据完整', collapse: '收起', expand: '展开',
-    back: '所有运行', strip: '训练步', stripDoc: '每步一条：高度是时长，颜色表示时间去向。点击可在所有页面选择该步。',
+    back: '所有运行', strip: '训练步', stripDoc: '每步一条：高度是时长，颜色表示时间去向。点击可在所有页面选择该步。拖过多个，或按住 Shift 点另一个，可把按步的图表、时间线和处理器页面缩放到这些步。', range: '第 {first} 到 {last} 步', rangeClear: '恢复全部步',
   },
   state: {
     loading: '加载中', empty: '没有数据', emptyBecause: '没有数据：{why}', failed: '出错了',
@@ -62,11 +62,12 @@ export default {
   table: {
     search: '搜索', searchHint: '搜索或 /正则/', rows: '{n} 行 | {n} 行', shown: '{n} 行中的 {shown} 行', columns: '列', csv: 'CSV', noMatch: '没有匹配的行。',
     cut: '共 {n} 行，这里只载入并统计了前 {shown} 行。', exact: '精确值：{value}', expand: '展开',
+    filter: '筛选', filterDoc: '文本：词或 /正则/；数值：> 1 ms、<= 5 %、2..8、3', filterOf: '筛选{column}', filterWrong: '无法理解：请写 > 1 ms、<= 5 %、2..8、3，或正确的 /正则/', width: '拖动改变宽度（在表头上按 Alt 和方向键）；双击恢复',
   },
   timeline: {
     search: '搜索名称', hits: '第 {at} 个，共 {n} 个', noHits: '无匹配', fit: '适应', slices: '{n} 个切片', selection: '选区', duration: '时长',
     start: '开始', count: '次数', total: '总计', mean: '平均', max: '最长', share: '占比', name: '名称', category: '类别', step: '迭代',
-    thread: '线程', args: '参数', parents: '所在', flows: '连线', kernel: '设备任务', op: '算子', collective: '集合通信',
+    thread: '线程', args: '参数', parents: '所在', flows: '连线', kernel: '设备任务', op: '算子', communication: '集合通信',
     goTo: '定位', filter: '筛选泳道', pin: '固定', unpin: '取消固定', download: '下载', marks: '标记之间',
     keys: 'W S 缩放 · A D 移动 · Shift 拖动选择 · F 适应 · Enter 选择 · ← → ↑ 相邻切片 · Shift ↑ ↓ 泳道 · M 标记 · P 固定 · C 收起 · / 搜索 · [ ] 匹配项 · Z 返回 · Esc 清除',
     previous: '上一个匹配', next: '下一个匹配', previousSlice: '上一个切片', nextSlice: '下一个切片', show: '泳道', all: '全部', levels: 'Scope 层数',
@@ -86,7 +87,9 @@ export default {
     hints: {
       name: '按名称排序', count: '与选区相交的切片', total: '选区内的时间', mean: '总计除以次数', max: '最长的切片，包括选区外的部分',
       share: '占所有名称总计的比例；嵌套切片各自计入', busy: '泳道最外层切片覆盖的时间', self: '不含直接位于其中的切片',
-      delay: '从下发调用开始到设备上开始的时间',
+      delay: '从下发调用开始到设备上开始的时间', duration: '从开始到结束，包括其中的一切；瞬时为 0', start: '自本次运行开始起的时间', category: '记录来源对其种类的称呼', step: '所属训练步的编号',
+      flows: '它启动了什么、被什么启动：调用与设备任务，前向与反向', arrow: '从一方开始到另一方开始', kernel: '关于设备任务的记录', op: '关于框架算子的记录', communication: '关于集合通信或传输的记录',
+      stack: '调用它时程序所在的位置', parents: '同一泳道上包含它的切片，最内层在前', args: '记录来源的其他说明，保持原样', together: '在此缩放下太短而无法分开的片段数', use: '忙碌时间占选区时长的比例',
     },
     keyNames: { wheel: '滚轮', drag: '拖动', doubleClick: '双击' },
     keyHelp: {
@@ -107,7 +110,7 @@ export default {
     losses: '丢失', suspects: '存疑', notes: '说明', lossDoc: '缺失的数据', suspectDoc: '可能有误的数据', noteDoc: '需要知道的事；数值是对的', severityDoc: '丢失：数据缺失；存疑：可能有误；说明：供参考', codeDoc: '情况的名称', countDoc: '事件、行或文件的数量', excludedDoc: '这些事件不计入合计', exampleDoc: '最先出现的位置',
     loss: '丢失', suspect: '存疑', note: '说明', files: '读取的文件', filesDoc: '输入的每个文件以及从中读取的内容', noFiles: '没有读取这张卡的文件；原因见上面的情况', rankDoc: '出现该情况的卡', meaningDoc: '该情况对数值的影响', pathDoc: '输入的文件', bytesDoc: '文件大小', roleDoc: '从中读取的内容；ignored 表示没有读取', rowsDoc: '从中读取的事件或行数',
   },
-  keys: { title: '快捷键', close: '关闭' },
+  keys: { title: '快捷键', close: '关闭', elsewhere: '图表和表格：Tab 进入，方向键移动，Enter 打开所选，Esc 取消' },
   operators: {
     tab: { aicore: 'AI Core', aicpu: 'AI CPU', kernels: '设备核函数', communication: '通信', hostcpu: '主机 CPU', host: '主机算子', device: '设备利用', modules: '模块' },
     answer: '{tab}：', answerTop: '{type} 占 {share} 的时间。',
@@ -178,6 +181,6 @@ export default {
     flops_scopes: 'Scope', flops_steps: '按步', flops_summary: '模型',
   },
   chart: {
-    save: '将{name}存为图片',
+    save: '将{name}存为图片', role: '图表，方向键移动，回车选择',
   },
 }

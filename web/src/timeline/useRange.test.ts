@@ -24,7 +24,8 @@ afterEach(() => {
 })
 function make(tracks: number[], filtered = false) {
   const parts = { rank: ref<number | null>(null), layout: shallowRef(layoutOf(tracks)), filtered: ref(filtered) }
-  const selection = scope.run(() => useRange(ref('run'), parts.rank, parts.layout, parts.filtered, { from: 10, to: 20 }))!
+  const selection = scope.run(() => useRange(ref('run'), parts.rank, parts.layout, parts.filtered))!
+  selection.range.value = { from: 10, to: 20 }
   return { ...parts, selection }
 }
 const asked = () => range.mock.calls.map((call) => call.slice(1, 5))

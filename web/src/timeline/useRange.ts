@@ -12,8 +12,8 @@ const mostTracks = 700 // in the address of a request
 const restMs = 200
 
 // `filtered`: not all lanes of the rank are in the layout.
-export function useRange(run: Ref<string>, rank: Ref<number | null>, layout: Ref<Layout>, filtered: Ref<boolean>, first: View | null) {
-  const range = ref<View | null>(first)
+export function useRange(run: Ref<string>, rank: Ref<number | null>, layout: Ref<Layout>, filtered: Ref<boolean>) {
+  const range = ref<View | null>(null)
   const totals = shallowRef<RangeTotals | null>(null)
   const error = ref<Error | null>(null)
   const tracks = computed(() => [...layout.value.ofTrack.keys()].filter((track) => track < firstComputed).sort((a, b) => a - b))

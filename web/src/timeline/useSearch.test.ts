@@ -12,7 +12,9 @@ let scope: EffectScope
 const shown: number[] = []
 const failed = vi.fn()
 function make(text = '', go: (() => Promise<{ from: number; to: number } | null>) | null = null) {
-  return scope.run(() => useSearch(ref('run'), ref(null), text, go, (one) => shown.push(one.slice), failed))!
+  const found = scope.run(() => useSearch(ref('run'), ref(null), (one) => shown.push(one.slice), failed))!
+  found.come(text, go)
+  return found
 }
 beforeEach(() => {
   vi.useFakeTimers()
@@ -141,4 +143,21 @@ test('without a hit in the step the view stays, and the others can be gone throu
   expect(found.number.value).toBe(0)
   await found.next()
   expect(shown).toEqual([1])
+})
+
+test('a text that comes again goes to its first hit again; one that only comes back stays where the view is', async () => {
+  search.mockReturnValue(reply([1, 2]))
+  const found = make('x', () => Promise.resolve(null))
+  await rest()
+  await found.next()
+  found.come('x', () => Promise.resolve(null))
+  await rest()
+  expect(shown).toEqual([1, 2, 1])
+  found.come('x', null)
+  await rest()
+  expect(search).toHaveBeenCalledTimes(2)
+  found.come('y', null)
+  await rest()
+  expect(search).toHaveBeenCalledTimes(3)
+  expect(shown).toEqual([1, 2, 1])
 })

@@ -7,10 +7,8 @@ import type { View } from './viewport'
 
 const page = 2000
 
-// `go`: to the first hit, when somebody comes with a text from another page; where it answers with a time, to the
-// first one in it, or nowhere.
-export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: string, go: (() => Promise<View | null>) | null, shown: (hit: SearchHit) => void, failed: (error: Error) => void) {
-  const text = ref(first)
+export function useSearch(run: Ref<string>, rank: Ref<number | null>, shown: (hit: SearchHit) => void, failed: (error: Error) => void) {
+  const text = ref('')
   const hits = shallowRef<SearchHit[]>([])
   const total = ref(0)
   const before = ref(0) // hits before the first one that is here
@@ -63,18 +61,17 @@ export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: str
     const first = hits.value[0]
     if (await load(before.value > 0 && first ? { to: first.start, latest: 1 } : { latest: 1 })) show(hits.value.length - 1)
   }
-  watch([text, rank], (_, before) => {
+  function begin(go: (() => Promise<View | null>) | null) {
     clearTimeout(timer)
     newest.stop()
     busy.value = false
-    const comes = before[0] === undefined ? go : null
-    wanted = comes !== null
+    wanted = go !== null
     searching = text.value.trim() !== ''
     const mine = (timer = setTimeout(async () => {
       at.value = -1
       hits.value = []
       total.value = 0
-      const place = searching && comes ? await comes() : null
+      const place = searching && go ? await go() : null
       if (mine !== timer) return // another text by now
       const found = searching && (await load({}))
       const index = found && place ? await firstIn(place) : 0
@@ -82,11 +79,18 @@ export function useSearch(run: Ref<string>, rank: Ref<number | null>, first: str
       searching = false
       if (found && wanted && index >= 0) show(index)
     }, 250))
-  }, { immediate: true })
+  }
+  watch([text, rank], () => begin(null), { flush: 'sync' })
+  // A text that somebody did not type here but comes with. `go`: to its first hit; where that answers with a time, to
+  // the first one in it, or nowhere.
+  function come(to: string, go: (() => Promise<View | null>) | null) {
+    text.value = to
+    if (go) begin(go)
+  }
   onScopeDispose(() => clearTimeout(timer))
   // What does not match is dimmed, which needs all that match.
   const slices = computed(() => (hits.value.length && hits.value.length >= total.value ? new Set(hits.value.map((hit) => hit.slice)) : null))
   const times = computed(() => hits.value.map((hit) => hit.start + hit.dur / 2))
   const number = computed(() => (at.value < 0 ? 0 : before.value + at.value + 1))
-  return { text, hits, slices, times, total, number, busy, next, previous }
+  return { text, hits, slices, times, total, number, busy, come, next, previous }
 }

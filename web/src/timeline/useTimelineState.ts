@@ -1,9 +1,9 @@
 // What the parts of the timeline page share: data, layout, what is chosen. Everything a user chooses is in the
-// address.
+// address; where that changes by other means, by a link or Back, the page follows it.
 import { computed, onUnmounted, reactive, ref, shallowRef, watch } from 'vue'
 
 import { listText, readList } from '../address'
-import { api, records, type SearchHit, type SliceDetails } from '../api'
+import { api, type SearchHit, type SliceDetails } from '../api'
 import { useNewest } from '../components/newest'
 import { useLoad } from '../components/useLoad'
 import { mostRows } from '../components/useTable'
@@ -11,18 +11,23 @@ import { t } from '../locale'
 import { useRun } from '../runState'
 import type { SliceHit } from './hit'
 import { laneLabel, makeLanes, nextState, type Lane } from './lanes'
-import type { Chosen, StepMark } from './scene'
+import type { Chosen } from './scene'
 import { readSegment, segmentText, type ChosenSegment } from './segment'
 import { useRange } from './useRange'
 import { useSearch } from './useSearch'
+import { useSteps } from './useSteps'
 import { useView } from './useView'
 import type { View } from './viewport'
 
+// What the page keeps in the address, besides the rank and the step.
+const kept = ['from', 'to', 'slice', 'segment', 'lanes', 'hide', 'levels', 'open', 'closed', 'pin', 'marks', 'range', 'q', 'y'] as const
+const keptText = (values: Partial<Record<string, unknown>>): string => kept.map((name) => String(values[name] ?? '')).join(' ')
+
+const textOf = (text: unknown): string => (typeof text === 'string' ? text : '')
 const numbers = (text: unknown): number[] => (typeof text === 'string' ? text.split('_').map(Number).filter((one) => Number.isFinite(one)) : [])
 
 export function useTimelineState() {
-  const { run, info, rank, shownRank, step, choose, route } = useRun()
-  const query = route.query
+  const { run, info, rank, shownRank, step, stepRange, choose, route } = useRun()
 
   const tracks = useLoad([run], () => api.tracks(run.value))
   const computed_ = useLoad([run], () => api.lanes(run.value))
@@ -40,14 +45,12 @@ export function useTimelineState() {
     for (const one of [computed_, series, steps]) if (one.error.value) one.reload()
   }
 
-  const filter = ref(typeof query.lanes === 'string' ? query.lanes : '')
-  const hide = reactive(new Set(readList(query.hide)))
-  const levels = ref<number | null>(typeof query.levels === 'string' ? Number(query.levels) : null)
-  const states = reactive(new Map<string, 'open' | 'closed'>([
-    ...readList(query.open).map((id) => [id, 'open'] as const), ...readList(query.closed).map((id) => [id, 'closed'] as const)]))
-  const pinned = reactive(new Set(readList(query.pin)))
-  const marks = ref<number[]>(numbers(query.marks).slice(0, 2))
-  const [rangeFrom, rangeTo] = numbers(query.range)
+  const filter = ref('')
+  const hide = reactive(new Set<string>())
+  const levels = ref<number | null>(null)
+  const states = reactive(new Map<string, 'open' | 'closed'>())
+  const pinned = reactive(new Set<string>())
+  const marks = ref<number[]>([])
   const chosen = shallowRef<Chosen | null>(null)
   const details = shallowRef<SliceDetails | null>(null)
   const segment = shallowRef<ChosenSegment | null>(null)
@@ -57,7 +60,7 @@ export function useTimelineState() {
   })
   const scrollTo = ref<number | null>(null) // a track to be scrolled to
   const scroll = ref(0) // pixels
-  const firstScroll = Math.max(0, Number(query.y) || 0)
+  const wantedScroll = ref<number | null>(null) // once all lanes are there
 
   const scopeLevels = computed(() => Math.max(0, ...(computed_.data.value?.lanes ?? []).map((lane) => lane.level ?? 0)))
   const layout = computed(() => makeLanes([...(tracks.data.value?.tracks ?? []), ...(computed_.data.value?.lanes ?? [])], series.data.value ?? [], {
@@ -66,32 +69,27 @@ export function useTimelineState() {
       section === 'other' && detail ? detail : section === 'device' && detail === '-1' ? t('timeline.hostDevice') : t(`timeline.sections.${section}`, { n: detail }),
     rankName: (number, window) => (window ? t('timeline.rankWindow', { n: number, window }) : t('timeline.rankName', { n: number })),
   }))
-  const selection = useRange(run, rank, layout, computed(() => filter.value.trim() !== '' || hide.size > 0),
-    rangeFrom !== undefined && rangeTo !== undefined && rangeTo > rangeFrom ? { from: rangeFrom, to: rangeTo } : null)
+  const selection = useRange(run, rank, layout, computed(() => filter.value.trim() !== '' || hide.size > 0))
   const { range } = selection
-  const stepMarks = computed<StepMark[]>(() => {
-    if (!steps.data.value) return []
-    return records(steps.data.value).filter((row) => Number(row.rank) === shownRank.value).map((row) => {
-      const start = Number(BigInt(String(row.start_ns)) - origin.value)
-      return { step: Number(row.step), start, end: start + Number(row.dur_ns) }
-    })
-  })
-
   let timer = 0
-  let left = false // the page: its address is another one's now
+  let live = false // from begin() until the page is left, whose address is another one's then
+  let query = route.query // as it was read
+  let written = '' // what this page put into the address, or took from it
   // The address follows a view that moves when it rests.
   const rememberSoon = () => remember(300)
   function remember(delay = 0) {
     clearTimeout(timer)
-    if (left) return
+    if (!live) return
     timer = window.setTimeout(() => {
       const ids = (state: string) => listText([...states].filter(([, one]) => one === state).map(([id]) => id))
-      void choose({
+      const values = {
         from: Math.round(motion.view.value.from), to: Math.round(motion.view.value.to), slice: chosen.value && chosen.value.slice >= 0 ? chosen.value.slice : null, segment: segment.value && segmentText(segment.value),
         lanes: filter.value, hide: [...hide].join(','), levels: levels.value, open: ids('open'), closed: ids('closed'),
         pin: listText(pinned), marks: marks.value.map(Math.round).join('_'),
         range: range.value ? `${Math.round(range.value.from)}_${Math.round(range.value.to)}` : null, q: search.text.value, y: Math.round(scroll.value) || null,
-      }, true)
+      }
+      written = keptText(values)
+      void choose(values, true)
     }, delay)
   }
   const motion = useView(length, rememberSoon)
@@ -127,6 +125,7 @@ export function useTimelineState() {
       motion.goTo(place.start - long * 8, place.start + place.dur + long * 8)
     const lane = layout.value.ofTrack.get(place.track)
     if (lane && (lane.kind !== 'track' || (place.depth ?? 0) >= lane.rows)) states.set(lane.id, 'open')
+    wantedScroll.value = null
     scrollTo.value = place.track
   }
   function pick(hit: SliceHit | null, name: string) {
@@ -162,55 +161,76 @@ export function useTimelineState() {
     marks.value = [...(marks.value.length > 1 ? [] : marks.value), time]
     remember()
   }
-  const search = useSearch(run, rank, typeof query.q === 'string' ? query.q : '', query.to === undefined && query.slice === undefined ? stepView : null, (hit: SearchHit) => {
+  const search = useSearch(run, rank, (hit: SearchHit) => {
     show(hit)
     void select(hit.slice).then(() => details.value?.place.slice === hit.slice && show(details.value.place))
   }, failed)
   watch([filter, levels, search.text, () => [...hide]], rememberSoon)
-  // A step that is chosen in the strip, or that a link to this page names, fills the view.
-  function showStep(number: number | null) {
-    const found = stepMarks.value.find((one) => one.step === number)
-    if (found) motion.goTo(found.start - (found.end - found.start) * 0.05, found.end + (found.end - found.start) * 0.05)
-  }
-  // When the chosen step is, once that is known; null without one.
-  function stepView(): Promise<View | null> {
-    return new Promise((resolve) => {
-      const look = () => {
-        if (steps.loading.value || tracks.loading.value) return false
-        const found = stepMarks.value.find((one) => one.step === step.value)
-        resolve(found ? { from: found.start, to: found.end } : null)
-        return true
-      }
-      if (step.value === null) return resolve(null)
-      if (look()) return
-      const stop = watch([steps.loading, tracks.loading], () => look() && stop())
-    })
-  }
-  watch(step, showStep)
-  onUnmounted(() => {
-    left = true
-    clearTimeout(timer)
-  })
+  const { stepMarks, showSteps, wantedSteps, stepView } = useSteps(steps, tracks, origin, motion.goTo)
 
+  // Takes everything but the place from the address.
+  function read() {
+    query = route.query
+    written = keptText(query)
+    filter.value = textOf(query.lanes)
+    levels.value = typeof query.levels === 'string' ? Number(query.levels) : null
+    hide.clear()
+    for (const section of readList(query.hide)) hide.add(section)
+    states.clear()
+    for (const state of ['open', 'closed'] as const) for (const id of readList(query[state])) states.set(id, state)
+    pinned.clear()
+    for (const id of readList(query.pin)) pinned.add(id)
+    marks.value = numbers(query.marks).slice(0, 2)
+    const [from, to] = numbers(query.range)
+    selection.clear()
+    if (from !== undefined && to !== undefined && to > from) range.value = { from, to }
+    newest.stop()
+    details.value = null
+    segment.value = readSegment(query.segment)
+    chosen.value = segment.value && { slice: -1, track: segment.value.track, depth: segment.value.depth, start: segment.value.start, end: segment.value.end }
+    const y = Math.max(0, Number(query.y) || 0)
+    wantedScroll.value = y === scroll.value ? null : y
+    search.come(textOf(query.q), query.q && isOpenPlace() ? stepView : null)
+  }
+  // The address says neither when nor which slice.
+  const isOpenPlace = () => query.to === undefined && query.slice === undefined
+  // Goes to the place that the address names; also the first time, once there is something to show.
   function begin() {
+    live = true
     const from = Number(query.from)
     const to = Number(query.to)
     if (query.to !== undefined && to > from) motion.show(from, to)
     else motion.show(extent.value.from, extent.value.to)
     if (typeof query.slice === 'string') void select(Number(query.slice), query.to === undefined)
-    const kept = readSegment(query.segment)
-    if (kept) {
-      segment.value = kept
-      chosen.value = { slice: -1, track: kept.track, depth: kept.depth, start: kept.start, end: kept.end }
-    }
     if (range.value) void selection.load()
-    if (step.value === null || query.to !== undefined || query.slice !== undefined) return
-    if (stepMarks.value.length) showStep(step.value)
-    else watch(stepMarks, () => showStep(step.value), { once: true })
+    const asked = query
+    if (isOpenPlace())
+      void stepView().then(() => {
+        const wanted = wantedSteps()
+        if (asked === query && wanted) showSteps(wanted)
+      })
   }
+  read()
+  const path = route.path
+  watch([() => keptText(route.query), step, stepRange], ([text, stepNow, rangeNow], [, stepBefore, rangeBefore]) => {
+    if (route.path !== path) return // another page's
+    if (text !== written) {
+      clearTimeout(timer)
+      read()
+      if (live) begin()
+    } else if (stepNow !== stepBefore) {
+      if (stepNow !== null) showSteps({ first: stepNow, last: stepNow })
+    } else if (rangeNow && rangeNow !== rangeBefore) {
+      showSteps(rangeNow)
+    }
+  })
+  onUnmounted(() => {
+    live = false
+    clearTimeout(timer)
+  })
   return {
     run, info, rank, step, tracks, lanes: computed_, series, length, extent, problem, failed, retry, filter, hide, levels, scopeLevels, states, pinned, marks, range, selection,
-    chosen, details, segment, segmentLane, layout, stepMarks, motion, search, scrollTo, scroll, firstScroll, select, show, pick, takeRange, clearRange, toggle, togglePin, mark,
+    chosen, details, segment, segmentLane, layout, stepMarks, motion, search, scrollTo, scroll, wantedScroll, select, show, pick, takeRange, clearRange, toggle, togglePin, mark,
     remember, begin,
   }
 }

@@ -1,0 +1,59 @@
+// How wide somebody drew the columns of a table, kept in this browser.
+import { ref } from 'vue'
+
+const least = 48
+const most = 1200
+
+function read(key: string): Record<string, number> {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(key) ?? '{}')
+    return kept !== null && typeof kept === 'object' ? Object.fromEntries(Object.entries(kept).filter(([, width]) => typeof width === 'number')) : {}
+  } catch {
+    return {} // not ours
+  }
+}
+
+export function useColumnWidths(table: () => string) {
+  const key = () => `stepscope.columns.${table()}`
+  const widths = ref(read(key()))
+  let drag: { column: string; x: number; width: number } | null = null
+
+  function set(column: string, width: number | null) {
+    const next = { ...widths.value }
+    if (width === null) delete next[column]
+    else next[column] = Math.round(Math.min(most, Math.max(least, width)))
+    widths.value = next
+  }
+  const keep = () => localStorage.setItem(key(), JSON.stringify(widths.value))
+  const headOf = (event: Event) => (event.currentTarget as HTMLElement).closest('th')?.offsetWidth ?? least
+
+  function down(event: PointerEvent, column: string) {
+    ;(event.currentTarget as HTMLElement).setPointerCapture(event.pointerId)
+    drag = { column, x: event.clientX, width: headOf(event) }
+  }
+  function move(event: PointerEvent) {
+    if (drag) set(drag.column, drag.width + event.clientX - drag.x)
+  }
+  function up() {
+    if (drag) keep()
+    drag = null
+  }
+  // As wide as it is by itself.
+  function reset(column: string) {
+    set(column, null)
+    keep()
+  }
+  function nudge(event: KeyboardEvent, column: string) {
+    const by = event.key === 'ArrowRight' ? 16 : event.key === 'ArrowLeft' ? -16 : 0
+    if (!event.altKey || !by) return
+    event.preventDefault()
+    event.stopPropagation()
+    set(column, (widths.value[column] ?? headOf(event)) + by)
+    keep()
+  }
+  const styleOf = (column: string) => {
+    const width = widths.value[column]
+    return width === undefined ? undefined : { width: `${width}px`, minWidth: `${width}px`, maxWidth: `${width}px` }
+  }
+  return { widths, down, move, up, reset, nudge, styleOf }
+}

@@ -1,0 +1,96 @@
+// Every text that the server may send has its translation: the texts are taken from the program's sources, so that a new
+// one without translation fails here.
+import { expect, test, vi } from 'vitest'
+
+import schema from '../../../docs/schema.md?raw'
+import { cppTexts } from './cppTexts'
+import * as docs from './docs.zh'
+import zh from './serverTexts.zh'
+
+vi.stubGlobal('localStorage', { getItem: () => 'zh', setItem: () => undefined })
+const { serverSentence } = await import('./serverTexts')
+const { setLanguage } = await import('.')
+vi.stubGlobal('document', { documentElement: {} })
+await setLanguage('zh')
+
+const root = '../../../src/analyses/'
+const files = import.meta.glob('../../../src/analyses/**/*.{cc,h}', { query: '?raw', import: 'default', eager: true })
+const sources = Object.entries(files as Record<string, string>).map(([path, text]) => ({ path: path.slice(root.length), text })).filter(({ path }) => !path.endsWith('_test.cc'))
+const source = (path: string): string => sources.find((one) => one.path === path)?.text ?? ''
+const found = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map((match) => match[1] ?? '')
+const without = (names: string[], translations: Record<string, unknown>): string[] => [...new Set(names)].filter((name) => !translations[name])
+
+test('texts of C++ are put together from their parts', () => {
+  expect(cppTexts('say("one " // no\n  "two"); why = is ? "a " + name(1, "x") + " b" : "c \\"d\\"" + last; x = y + " end";')).toEqual(['one two', 'a X b', 'c "d"X', 'X end'])
+})
+
+// Reasons of empty tables, advice about stages and processors.
+test('every sentence', () => {
+  const others = [
+    /^advice\//, // findings, below
+    /^result_tables\.cc$/, // docs of tables, below
+    /^quality\/quality\.cc$/, // conditions, below
+    /^critical_path\/(critical_path|step_events)\.cc$/, // kinds of pieces and names of calls
+    /^critical_path\/what_if\.cc$|^flops\/peak_text\.cc$/, // errors of options
+    /^flops\/device_peaks\.cc$|^cpu\/cpu_series\.cc$|^operators\/device_properties\.cc$|^timeline\/timeline\.cc$/, // names
+  ]
+  const known = new Set([
+    'and X more', 'group of two', 'group of two, below 1 MiB', '(before the recording)', 'transfer to the device', // values of cells
+    // inserted into the sentence that the recording marks no steps
+    'mark steps (profiler.step() in PyTorch and MindSpore, or a schedule)', 'no thread or stream does most of the work', 'there are no operators and no kernels', 'too few operators to find a repetition', 'no sequence of operators repeats',
+    // errors of a question about the critical path
+    'no such rank', 'the table ranks has those of the run', 'cannot find a critical path', 'no steps are known', 'the table steps says why', 'no such step', 'the table steps has those of the run', 'cannot say what a changed step takes', 'no device work of the step has this in its name', 'the table kernels has the names; work of the host is changed as a whole, by host',
+  ])
+  const isChinese = (text: string) => /[\u4e00-\u9fff]/.test(text)
+  const texts = sources.filter(({ path }) => path.endsWith('.cc') && !others.some((other) => other.test(path))).flatMap(({ text }) => cppTexts(text)).filter((text) => text.trim().split(/\s+/).length > 2)
+  expect(texts.length).toBeGreaterThan(50)
+  // Some come with a number in front.
+  expect(texts.filter((text) => !known.has(text) && !isChinese(serverSentence(text)) && !isChinese(serverSentence(`3 ${text}`)))).toEqual([])
+  expect([...known].filter((text) => !texts.includes(text))).toEqual([])
+})
+
+test('every rule, and every number that it gives', () => {
+  const rules = found(source('advice/rules.cc'), /^ {4}\{"([a-z_]+)",/gm)
+  expect(rules.length).toBeGreaterThan(20)
+  expect(without(rules, zh.advice)).toEqual([])
+  expect(Object.keys(zh.advice).filter((rule) => !rules.includes(rule))).toEqual([])
+  const numbers = sources.filter(({ path }) => /^advice\/\w+_checks\.cc$/.test(path)).flatMap(({ text }) => found(text, /\{\s*"([a-z_]+)",\s*Unit::k/g))
+  expect(numbers.length).toBeGreaterThan(20)
+  expect(without(numbers, zh.evidence)).toEqual([])
+  const units = ['ns', 'bytes', 'count', 'share', 'bytes_per_second', undefined]
+  for (const [rule, { title, detail }] of Object.entries(zh.advice)) {
+    for (const [, name, unit] of `${title}${detail}`.matchAll(/\{(\w+)(?::(\w+))?\}/g)) {
+      expect([...numbers, 'rank', 'step', 'gain', 'stage'], rule).toContain(name)
+      expect(units, rule).toContain(unit)
+    }
+  }
+})
+
+test('every condition of the quality report', () => {
+  const codes = [...found(schema.slice(schema.indexOf('## Conditions')), /^\| `([a-z_]+)` \|/gm), ...found(source('quality/quality.h'), /std::string_view k\w+ = "([a-z_]+)"/g)]
+  expect(codes.length).toBeGreaterThan(40)
+  expect(without(codes, zh.quality)).toEqual([])
+})
+
+test('every table', () => {
+  const names = found(source('result_tables.cc'), />\(\s*"([a-z_]+)",\s*"[A-Z]/g)
+  expect(names.length).toBeGreaterThan(40)
+  expect(without(names, docs.tables)).toEqual([])
+})
+
+test('every column', () => {
+  const names = sources.filter(({ path }) => !/^advice\/.*\.cc$/.test(path)).flatMap(({ text }) => found(text, /"([a-z0-9_]+)",\s*Unit::k/g))
+  expect(names.length).toBeGreaterThan(200)
+  expect(without(names, zh.columns)).toEqual([])
+})
+
+test('every column about a slice, and what it means', () => {
+  const shownElsewhere = /^(id|rank|track|ts|dur|name|cat|step|correlation|flags|parent|external_id|stack|launch|of|queue_delay)$|^kernels\.op$/
+  for (const table of ['kernels', 'ops', 'communications']) {
+    const start = schema.indexOf(`\n## ${table}\n`)
+    const columns = found(schema.slice(start, schema.indexOf('\n## ', start + 1)), /^\| `([a-z_]+)` \|/gm).filter((column) => !shownElsewhere.test(column) && !shownElsewhere.test(`${table}.${column}`))
+    expect(columns.length).toBeGreaterThan(4)
+    expect(without(columns, zh.columns)).toEqual([])
+    expect(without(columns.map((column) => `${table}.${column}`), docs.columns)).toEqual([])
+  }
+})
