@@ -25,7 +25,7 @@ endif()
 # What stepscope_library() and its sisters link: warnings and sanitizers for our own code, not for
 # what other projects compile into ours (nanobind).
 add_library(stepscope_options INTERFACE)
-target_compile_options(stepscope_options INTERFACE -Wall -Wextra -Werror)
+target_compile_options(stepscope_options INTERFACE -Wall -Wextra $<$<BOOL:${STEPSCOPE_WERROR}>:-Werror>)
 # g++ 12 reports overlaps inside std::string's own operator+ that cannot happen (GCC bug 105651).
 target_compile_options(stepscope_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 # clang 19 reports the deprecated buffer inside libstdc++ 12's own std::stable_sort.
@@ -43,11 +43,6 @@ set(stepscope_sanitize_compile "${STEPSCOPE_SANITIZE}")
 if(STEPSCOPE_SANITIZE MATCHES "address" AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   set(STEPSCOPE_FUZZERS ON)
   string(PREPEND stepscope_sanitize_compile "fuzzer-no-link,")
-endif()
-
-if(STEPSCOPE_SANITIZE)
-  set(stepscope_sanitize_compile "${STEPSCOPE_SANITIZE}")
-  set(stepscope_sanitize_link "${STEPSCOPE_SANITIZE}")
 endif()
 
 if(STEPSCOPE_SANITIZE)

@@ -130,9 +130,11 @@ install_python_package() {
   now="$(package_sources)"
   if [[ "$(cat "$stamp" 2>/dev/null)" == "$now" ]]; then return 0; fi
   say "installing the Python package into .venv"
-  # Without isolation: its build tools are in .venv already, and the build folder stays usable.
+  # Without isolation: its build tools are in .venv already, and the build folder stays usable. With
+  # the flags of the release build: ccache has most of it then.
   CMAKE_BUILD_PARALLEL_LEVEL="$(nproc)" "$venv_python" -m pip install -q \
-    --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall . || return
+    --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall \
+    -C cmake.define.STEPSCOPE_WERROR=ON . || return
   printf '%s\n' "$now" >"$stamp"
 }
 

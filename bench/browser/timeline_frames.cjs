@@ -2,6 +2,7 @@
 // rendering, over a generated trace.
 //
 //   node bench/browser/timeline_frames.cjs [--size-mb 2800] [--folder /tmp/stepscope-frames] [--repeat 3] [--profile]
+//   node bench/browser/timeline_frames.cjs --path FILE    a trace or store instead of a generated one
 //
 // Prints the times between frames, the JavaScript heap, and how long first paint and viewport requests took.
 // The trace is generated and imported once and kept in the folder.
@@ -27,8 +28,8 @@ function must(program, args) {
   if (done.status !== 0) throw new Error(`${program} ${args.join(' ')} failed`)
 }
 
-async function serve(runs) {
-  const server = spawn(join(root, 'build/stepscope'), ['serve', '--summary-base-dir', runs, '--port', '0', '--no-token'])
+async function serve(path) {
+  const server = spawn(join(root, 'build/stepscope'), ['open', path, '--port', '0', '--no-token', '--no-browser'])
   let text = ''
   for await (const piece of server.stdout) {
     text += piece
@@ -133,11 +134,11 @@ async function measure(browser, base, run) {
 }
 
 async function main() {
-  const runs = join(folder, `runs-${sizeMb}`)
-  const trace = join(runs, 'big.json')
-  mkdirSync(runs, { recursive: true })
-  if (!existsSync(trace)) must(join(root, 'build/stepscope-generate'), ['--output', trace, '--size-mb', String(sizeMb), '--steps', '20', '--seed', '3'])
-  const { server, base } = await serve(runs)
+  const generated = join(folder, `${sizeMb}.json`)
+  const path = option('path', generated)
+  mkdirSync(folder, { recursive: true })
+  if (path === generated && !existsSync(path)) must(join(root, 'build/stepscope-generate'), ['--output', generated, '--size-mb', String(sizeMb), '--steps', '20', '--seed', '3'])
+  const { server, base } = await serve(path)
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--enable-precise-memory-info', '--js-flags=--expose-gc'] })
   try {
     const run = await readyRun(base)

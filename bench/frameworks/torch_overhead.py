@@ -30,13 +30,29 @@ from stepscope.torch._source import TorchSource
 _PIECE_NS = 10e6
 _PIECES = 10
 
+_FLOOR = "empty callback"
+_FLOOR_INPUTS = "empty callback, with inputs"
+_FLOOR_MEMORY = "empty callback, with inputs, empty reporter"
+# What torch itself takes to tell each way what it records, doing nothing with it. Stacks are taken
+# by another thread.
+_FLOORS = {
+    "stepscope": _FLOOR,
+    "stepscope + shapes": _FLOOR_INPUTS,
+    "stepscope + shapes, memory": _FLOOR_MEMORY,
+    "stepscope + shapes, memory, stack, modules": _FLOOR_MEMORY,
+    "torch.profiler": _FLOOR,
+    "torch.profiler + shapes": _FLOOR_INPUTS,
+    "torch.profiler + shapes, memory": _FLOOR_MEMORY,
+    "torch.profiler + shapes, memory, stack": _FLOOR_MEMORY,
+}
+
 Way = Callable[[], "contextlib.AbstractContextManager[dict[str, Any]]"]
 
 
-def empty(library: ctypes.CDLL, with_inputs: bool) -> Way:
+def empty(library: ctypes.CDLL, with_inputs: bool = False, with_memory: bool = False) -> Way:
     @contextlib.contextmanager
     def way() -> Iterator[dict[str, Any]]:
-        library.start_empty(int(with_inputs))
+        library.start_empty(int(with_inputs), int(with_memory))
         yield {}
         library.stop_empty()
 
@@ -79,8 +95,9 @@ def ways(library: ctypes.CDLL) -> dict[str, Way]:
     full = {"record_shapes": True, "profile_memory": True, "with_stack": True}
     return {
         "off": off,
-        "empty callback": empty(library, False),
-        "empty callback, with inputs": empty(library, True),
+        _FLOOR: empty(library),
+        _FLOOR_INPUTS: empty(library, with_inputs=True),
+        _FLOOR_MEMORY: empty(library, with_inputs=True, with_memory=True),
         "stepscope": stepscope(),
         "stepscope + shapes": stepscope(record_shapes=True),
         "stepscope + shapes, memory": stepscope(record_shapes=True, profile_memory=True),
@@ -160,16 +177,17 @@ def report(best: dict[str, float], writer: dict[str, float], operators: int) -> 
     usual = best["torch.profiler"] - best["off"]
     full = best["torch.profiler + shapes, memory, stack"] - best["off"]
     print(f"  {operators} operators, {best['off'] / 1e6:.3f} ms without recording")
-    titles = ("ns/operator", "x step", "/ default", "/ full", "writer")
+    titles = ("ns/operator", "x step", "/ default", "/ full", "/ floor", "writer")
     print(f"  {'way':44}" + "".join(f"{title:>12}" for title in titles))
     for name, ns in best.items():
         if name == "off":
             continue
         added = ns - best["off"]
+        floor = best[_FLOORS[name]] - best["off"] if name in _FLOORS else added
         beside = f"{writer[name]:12.0f}" if name in writer else ""
         print(
             f"  {name:44}{added / operators:12.0f}{ns / best['off']:12.2f}"
-            f"{added / usual:12.2f}{added / full:12.2f}{beside}"
+            f"{added / usual:12.2f}{added / full:12.2f}{added / floor:12.2f}{beside}"
         )
 
 
@@ -185,7 +203,8 @@ def main() -> None:
     library = ctypes.CDLL(str(built))
     print(f"torch {torch.__version__}, {os.cpu_count()} CPUs, {rounds} rounds")
     print("/ default and / full: share of what torch.profiler adds without options, and with")
-    print("shapes, memory and stack. writer: CPU time of Stepscope's own thread, ns/operator")
+    print("shapes, memory and stack. / floor: times what the empty callback of its kind adds.")
+    print("writer: CPU time of Stepscope's own thread, ns/operator")
     for name, step in programs().items():
         print(f"{name}; load {os.getloadavg()[0]:.1f}")
         measure(step, library, rounds)

@@ -165,7 +165,7 @@ class Floor:
         if self.tier > 0 and self.library.stepscope_floor_start(self.tier) != 0:
             raise RuntimeError("CUPTI does not start")
         if self.callback:
-            self.callback.start_empty(int(self.inputs))
+            self.callback.start_empty(int(self.inputs), 0)
 
     def stop(self, folder: Path) -> Facts:
         del folder
