@@ -19,7 +19,7 @@ const query = (job, rank) => `?dir=./profiler&id=${job}&path=${job}&graphMode=st
 const pages = [
   { name: 'run list', theirs: ['/summary-manage', 'job_1'], ours: ['', 'job_1'] },
   { name: 'overview', theirs: [`/profiling/single/performance${query('job_00', 1)}`, 'Step Tail', 'MatMul'], ours: ['overview', '205.4 ms', 'UnsortedSegmentSum'] },
-  { name: 'step trace', theirs: [`/profiling/single/step-trace${query('job_00', 1)}`, 'Step Tail'], ours: ['steps', '205.4 ms'] },
+  { name: 'step trace', theirs: [`/profiling/single/step-trace${query('job_00', 1)}`, '205.3809ms'], ours: ['steps', '205.4 ms'] },
   { name: 'operators', theirs: [`/profiling/single/operator${query('job_00', 1)}`, 'TransData', '5760'], ours: ['operators', 'UnsortedSegmentSum', '624.5 ms'] },
   { name: 'data preparation', job: 'data', theirs: [`/profiling/single/data-process${query('data', 0)}`, 'Ratio of empty queues', '1/1'], ours: ['data', 'host queue empty', '1 / 1'] },
   { name: 'CPU use', job: 'data', theirs: [`/profiling/single/resource${query('data', 0)}`, 'Average User Usage:15%'], ours: ['cpu', 'waiting for I/O', '80.0 %'] },

@@ -151,7 +151,7 @@ TEST(NativeImporter, AKilledProgramsRunSaysWhereItEnded) {
   if (child == 0) {
     start(folder.path("run/FRAMEWORK"), 0);
     train_steps(1, 7);
-    std::this_thread::sleep_for(std::chrono::milliseconds(900));
+    if (stepscope_flush() != 0) ::_exit(1);
     ::kill(::getpid(), SIGKILL);
   }
   int status = 0;

@@ -122,7 +122,7 @@ TEST(PipelineTables, WorkersRangesAndProcessorTimeAreTheirStages) {
     if (stepscope_join(address.c_str()) != 0) ::_exit(2);
     for (int item = 0; item < 4; ++item) {
       const uint64_t begin = stepscope_now();
-      const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+      const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
       while (std::chrono::steady_clock::now() < until) continue;
       stepscope_end_range(begin, STEPSCOPE_PIPELINE, 0);
     }
@@ -131,7 +131,7 @@ TEST(PipelineTables, WorkersRangesAndProcessorTimeAreTheirStages) {
   stepscope_stage_worker(decode, child);
   std::thread helper([&] {
     stepscope_stage_worker(decode, 0);
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));  // 20 samples, 1 is enough
   });
   helper.join();
   int status = -1;
