@@ -1,7 +1,7 @@
 import { beforeAll, expect, test, vi } from 'vitest'
 
 vi.stubGlobal('localStorage', { getItem: () => 'zh', setItem: () => undefined })
-const { columnTitle, fill, findingTexts, reasonTexts, serverSentence } = await import('./serverTexts')
+const { columnDoc, columnTitle, fill, findingTexts, reasonTexts, serverSentence } = await import('./serverTexts')
 const { language, setLanguage } = await import('.')
 vi.stubGlobal('document', { documentElement: {} })
 
@@ -42,7 +42,10 @@ test('a reason of several ranks is told once', () => {
 
 test('columns', () => {
   expect(columnTitle('total_ns')).toBe('总时间')
+  expect(columnDoc('longest call')).toBe('最长的调用')
+  expect(columnDoc('something new')).toBe('something new')
   language.value = 'en'
   expect(columnTitle('total_ns')).toBe('total')
+  expect(columnDoc('longest call')).toBe('longest call')
   language.value = 'zh'
 })

@@ -10,9 +10,9 @@ export function columnTitle(column: string): string {
   return chinese()?.server.columns[column] ?? plain(column)
 }
 
-// What a column of a typed table means.
-export function columnDoc(table: string, column: string, english: string): string {
-  return chinese()?.docs.columns[`${table}.${column}`] ?? english
+// What a column means, of a result table or of a slice.
+export function columnDoc(english: string): string {
+  return chinese()?.docs.fields[english] ?? english
 }
 
 export function tableDoc(table: string, english: string): string {

@@ -3,12 +3,14 @@
 import { expect, test, vi } from 'vitest'
 
 import schema from '../../../docs/schema.md?raw'
+import storeSchema from '../../../src/store/schema.cc?raw'
 import { cppTexts } from './cppTexts'
 import * as docs from './docs.zh'
 import zh from './serverTexts.zh'
 
 vi.stubGlobal('localStorage', { getItem: () => 'zh', setItem: () => undefined })
 const { serverSentence } = await import('./serverTexts')
+const { isShown, typedParts } = await import('../timeline/sliceFields')
 const { setLanguage } = await import('.')
 vi.stubGlobal('document', { documentElement: {} })
 await setLanguage('zh')
@@ -84,13 +86,34 @@ test('every column', () => {
   expect(without(names, zh.columns)).toEqual([])
 })
 
-test('every column about a slice, and what it means', () => {
-  const shownElsewhere = /^(id|rank|track|ts|dur|name|cat|step|correlation|flags|parent|external_id|stack|launch|of|queue_delay)$|^kernels\.op$/
-  for (const table of ['kernels', 'ops', 'communications']) {
-    const start = schema.indexOf(`\n## ${table}\n`)
-    const columns = found(schema.slice(start, schema.indexOf('\n## ', start + 1)), /^\| `([a-z_]+)` \|/gm).filter((column) => !shownElsewhere.test(column) && !shownElsewhere.test(`${table}.${column}`))
-    expect(columns.length).toBeGreaterThan(4)
-    expect(without(columns, zh.columns)).toEqual([])
-    expect(without(columns.map((column) => `${table}.${column}`), docs.columns)).toEqual([])
-  }
+// Parts of a text in C++ that stand beside each other are one.
+const parts = '((?:"(?:[^"\\\\]|\\\\.)*"\\s*)+)'
+const joined = (text: string): string => (text.match(/"(?:[^"\\]|\\.)*"/g) ?? []).map((part) => JSON.parse(part) as string).join('')
+
+const code = sources.map(({ path, text }) => ({ path, text: text.replace(/^\s*\/\/.*$/gm, '') }))
+const tableDocs = code.flatMap(({ text }) => found(text, new RegExp(`field<[^>]*>\\(\\s*"\\w+",\\s*Unit::k\\w+,\\s*${parts}\\)`, 'g'))).map(joined)
+
+const slicePart = { kernel: 'Kernels', op: 'Ops', communication: 'Communications' }
+const sliceColumns = typedParts.flatMap((part) => {
+  const start = storeSchema.indexOf(`constexpr Column k${slicePart[part]}Columns[]`)
+  const columns = storeSchema.slice(start, storeSchema.indexOf('};', start)).matchAll(new RegExp(`\\{"(\\w+)",[^"]*${parts}\\}`, 'g'))
+  return [...columns].map(([, name, doc]) => ({ name: name ?? '', doc: joined(doc ?? '') })).filter(({ name }) => isShown(part, name))
+})
+
+test('every column of a result table', () => {
+  // Every column has been understood.
+  expect(tableDocs.length).toBe(code.flatMap(({ path, text }) => (/^advice\/.*\.cc$/.test(path) ? [] : found(text, /"([a-z0-9_]+)",\s*Unit::k/g))).length)
+  expect(new Set(tableDocs).size).toBeGreaterThan(500)
+  expect(without(tableDocs, docs.fields)).toEqual([])
+})
+
+test('every column of a slice', () => {
+  expect(sliceColumns.length).toBeGreaterThan(35)
+  expect(without(sliceColumns.map(({ name }) => name), zh.columns)).toEqual([])
+  expect(without(sliceColumns.map(({ doc }) => doc), docs.fields)).toEqual([])
+})
+
+test('no translation of what no column says any more', () => {
+  const said = new Set([...tableDocs, ...sliceColumns.map(({ doc }) => doc)])
+  expect(Object.keys(docs.fields).filter((doc) => !said.has(doc))).toEqual([])
 })

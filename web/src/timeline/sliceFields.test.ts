@@ -3,7 +3,9 @@ import { expect, test, vi } from 'vitest'
 import type { SliceDetails } from '../api'
 
 vi.stubGlobal('localStorage', { getItem: () => 'en', setItem: () => undefined })
+const { setLanguage } = await import('../locale')
 const { typedFields } = await import('./sliceFields')
+vi.stubGlobal('document', { documentElement: {} })
 
 const details = {
   kernel: { id: '7', op: '3', device: '0', stream: null, wait: '1500', shared_memory: '2048', occupancy: '61', grid: '' },
@@ -24,4 +26,10 @@ test('values with their units, exact ones and meanings; nothing that is empty or
 
 test('the name of a collective is no number of a row', () => {
   expect(typedFields(details, 'communication').map((one) => [one.title, one.value])).toEqual([['op', 'all_reduce'], ['bandwidth', '12.5 GB/s'], ['transit', '2.000 ms']])
+})
+
+test('meanings in the chosen language', async () => {
+  await setLanguage('zh')
+  expect(typedFields(details, 'kernel').map((one) => one.doc)).toEqual(['设备编号', 'gap', '共享内存（字节）', 'percent'])
+  await setLanguage('en')
 })

@@ -10,15 +10,15 @@ export interface SliceField {
   exact?: string
 }
 
-const tableOf = { kernel: 'kernels', op: 'ops', communication: 'communications' } as const
-export type TypedPart = keyof typeof tableOf
-export const typedParts = Object.keys(tableOf) as TypedPart[]
+export const typedParts = ['kernel', 'op', 'communication'] as const
+export type TypedPart = (typeof typedParts)[number]
 
 // Said elsewhere in the panel, or numbers of rows that tell nobody anything.
 const elsewhere = new Set([
   'id', 'rank', 'track', 'ts', 'dur', 'name', 'cat', 'step', 'correlation', 'flags', 'depth', 'parent', 'external_id', 'stack', 'launch', 'of', 'queue_delay',
 ])
 const isRowNumber = (part: TypedPart, name: string) => part === 'kernel' && name === 'op'
+export const isShown = (part: TypedPart, name: string): boolean => !elsewhere.has(name) && !isRowNumber(part, name)
 
 function shown(name: string, value: string | number): Pick<SliceField, 'value' | 'exact'> {
   if (/wait|transit/.test(name)) return { value: duration(Number(value)), exact: `${value} ns` }
@@ -29,7 +29,7 @@ function shown(name: string, value: string | number): Pick<SliceField, 'value' |
 
 export function typedFields(details: SliceDetails, part: TypedPart): SliceField[] {
   return Object.entries(details[part] ?? {}).flatMap(([name, value]) => {
-    if (value === null || value === '' || elsewhere.has(name) || isRowNumber(part, name)) return []
-    return [{ title: columnTitle(name), doc: columnDoc(tableOf[part], name, details.docs[part]?.[name] ?? ''), ...shown(name, value) }]
+    if (value === null || value === '' || !isShown(part, name)) return []
+    return [{ title: columnTitle(name), doc: columnDoc(details.docs[part]?.[name] ?? ''), ...shown(name, value) }]
   })
 }
