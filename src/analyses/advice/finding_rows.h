@@ -38,7 +38,7 @@ inline constexpr Field<FindingRow> kFindingFields[] = {
     field<&FindingRow::confidence>("confidence", Unit::kNone, "measured, derived or hint"),
     field<&FindingRow::rank>("rank", Unit::kNone, "rank to look at"),
     field<&FindingRow::step>("step", Unit::kNone, "step to look at"),
-    field<&FindingRow::start_ns>("start_ns", Unit::kTimestamp, "where to look"),
+    field<&FindingRow::start_ns>("start_ns", Unit::kTimestamp, "where to look, its beginning"),
     field<&FindingRow::end_ns>("end_ns", Unit::kTimestamp, "where to look, its end"),
     field<&FindingRow::evidence>("evidence", Unit::kNone,
                                  "the numbers that show it, a JSON object"),

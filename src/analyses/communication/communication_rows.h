@@ -66,7 +66,7 @@ struct CommunicationOperatorRow {
 inline constexpr Field<CommunicationOperatorRow> kCommunicationOperatorFields[] = {
     field<&CommunicationOperatorRow::rank>("rank", Unit::kNone, "rank"),
     field<&CommunicationOperatorRow::window>("window", Unit::kNone, "recording window of the rank"),
-    field<&CommunicationOperatorRow::step>("step", Unit::kNone, "step, NULL outside of steps"),
+    field<&CommunicationOperatorRow::step>("step", Unit::kNone, "step; NULL outside of steps"),
     field<&CommunicationOperatorRow::slice>("slice", Unit::kNone, "its row in slices"),
     field<&CommunicationOperatorRow::name>("name", Unit::kNone, "name"),
     field<&CommunicationOperatorRow::kind>("kind", Unit::kNone,
@@ -148,7 +148,7 @@ struct CommunicationLinkRow {
 inline constexpr Field<CommunicationLinkRow> kCommunicationLinkFields[] = {
     field<&CommunicationLinkRow::rank>("rank", Unit::kNone, "rank that moved the data"),
     field<&CommunicationLinkRow::window>("window", Unit::kNone, "recording window of the rank"),
-    field<&CommunicationLinkRow::step>("step", Unit::kNone, "step, NULL outside of steps"),
+    field<&CommunicationLinkRow::step>("step", Unit::kNone, "step; NULL outside of steps"),
     field<&CommunicationLinkRow::group>("group", Unit::kNone, "process group"),
     field<&CommunicationLinkRow::src_rank>("src_rank", Unit::kNone, "rank at one end"),
     field<&CommunicationLinkRow::dst_rank>("dst_rank", Unit::kNone,
@@ -160,7 +160,7 @@ inline constexpr Field<CommunicationLinkRow> kCommunicationLinkFields[] = {
     field<&CommunicationLinkRow::time_ns>("time_ns", Unit::kNanoseconds, "sum of their lengths"),
     field<&CommunicationLinkRow::bandwidth>("bandwidth", Unit::kBytesPerSecond, "bytes / time"),
     field<&CommunicationLinkRow::large_packet_share>(
-        "large_packet_share", Unit::kShare, "share of transfers over 32 MB, over RDMA 0.5 MB"),
+        "large_packet_share", Unit::kShare, "share of transfers over 32 MB (RDMA: over 0.5 MB)"),
 };
 
 // A link over all ranks and steps, and what it is like beside the others of its sort.
@@ -274,7 +274,7 @@ inline constexpr auto kCommunicationStepFields = communication_internal::join(
     std::array{
         field<&CommunicationSumRow::rank>("rank", Unit::kNone, "rank"),
         field<&CommunicationSumRow::window>("window", Unit::kNone, "recording window of the rank"),
-        field<&CommunicationSumRow::step>("step", Unit::kNone, "step, NULL outside of steps"),
+        field<&CommunicationSumRow::step>("step", Unit::kNone, "step; NULL outside of steps"),
     },
     communication_internal::kSumFields);
 

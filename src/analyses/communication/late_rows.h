@@ -24,7 +24,7 @@ struct PeerWaitRow {
 inline constexpr Field<PeerWaitRow> kPeerWaitFields[] = {
     field<&PeerWaitRow::rank>("rank", Unit::kNone, "rank that waits"),
     field<&PeerWaitRow::window>("window", Unit::kNone, "recording window of the rank"),
-    field<&PeerWaitRow::step>("step", Unit::kNone, "step, NULL outside of steps"),
+    field<&PeerWaitRow::step>("step", Unit::kNone, "step; NULL outside of steps"),
     field<&PeerWaitRow::slice>("slice", Unit::kNone, "the operator's row in slices"),
     field<&PeerWaitRow::name>("name", Unit::kNone, "the operator"),
     field<&PeerWaitRow::group>("group", Unit::kNone, "process group"),

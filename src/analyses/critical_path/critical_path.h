@@ -78,7 +78,8 @@ struct CriticalPathRow {
 inline constexpr Field<CriticalPathRow> kCriticalPathFields[] = {
     field<&CriticalPathRow::rank>("rank", Unit::kNone, "rank"),
     field<&CriticalPathRow::window>("window", Unit::kNone, "recording window of the rank"),
-    field<&CriticalPathRow::step>("step", Unit::kNone, "step; the one of middle length"),
+    field<&CriticalPathRow::step>("step", Unit::kNone,
+                                  "step; the one of middle length unless another was asked for"),
     field<&CriticalPathRow::dur_ns>("dur_ns", Unit::kNanoseconds,
                                     "length, with the device work that the step launched"),
     field<&CriticalPathRow::host_ns>("host_ns", Unit::kNanoseconds, "operators, calls and Python"),
@@ -91,8 +92,9 @@ inline constexpr Field<CriticalPathRow> kCriticalPathFields[] = {
     field<&CriticalPathRow::memory_ns>("memory_ns", Unit::kNanoseconds, "copies and sets"),
     field<&CriticalPathRow::communication_ns>("communication_ns", Unit::kNanoseconds,
                                               "communication"),
-    field<&CriticalPathRow::kernel_gap_ns>("kernel_gap_ns", Unit::kNanoseconds,
-                                           "between two works of a stream that were both launched"),
+    field<&CriticalPathRow::kernel_gap_ns>(
+        "kernel_gap_ns", Unit::kNanoseconds,
+        "between two pieces of work of a stream, the second already launched"),
     field<&CriticalPathRow::sync_ns>("sync_ns", Unit::kNanoseconds,
                                      "end of device work to the return of the call that waited, "
                                      "and from thread to thread"),

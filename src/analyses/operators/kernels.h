@@ -146,7 +146,7 @@ inline constexpr Field<DeviceUseRow> kDeviceUseFields[] = {
                                         "blocks for each multiprocessor, weighted by time"),
     field<&DeviceUseRow::sm_efficiency>(
         "sm_efficiency", Unit::kShare,
-        "multiprocessors that can have a block: at most 1 for each kernel, weighted by time"),
+        "share of the multiprocessors that can have a block, weighted by time"),
 };
 
 struct KernelTables {

@@ -31,12 +31,12 @@ inline constexpr Field<OperatorStepRow> kOperatorStepFields[] = {
     field<&OperatorStepRow::category>("category", Unit::kNone,
                                       "as in operators; CUDA, MEMCPY ... for kernels"),
     field<&OperatorStepRow::name>("name", Unit::kNone, "name of the operator or kernel"),
-    field<&OperatorStepRow::step>("step", Unit::kNone, "step; NULL outside steps"),
+    field<&OperatorStepRow::step>("step", Unit::kNone, "step; NULL outside of steps"),
     field<&OperatorStepRow::count>("count", Unit::kCount, "calls in the step"),
     field<&OperatorStepRow::total_ns>("total_ns", Unit::kNanoseconds,
                                       "sum of their lengths, nested ones too"),
     field<&OperatorStepRow::device_ns>("device_ns", Unit::kNanoseconds,
-                                       "device work they and what they called caused"),
+                                       "device work that they and what they called launched"),
 };
 
 struct OperatorChoice {

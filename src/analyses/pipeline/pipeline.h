@@ -65,8 +65,8 @@ inline constexpr Field<PipelineRow> kPipelineFields[] = {
     field<&PipelineRow::slow_stage>(
         "slow_stage", Unit::kNone, "what holds the training up: process, transfer, fetch, or none"),
     field<&PipelineRow::bottleneck>("bottleneck", Unit::kNone,
-                                    "operators that may be the bottleneck, from the data's end; "
-                                    "training when the data is not"),
+                                    "what holds it up: operators from the data's end on, a stage, "
+                                    "the transfer to the device, or training"),
     field<&PipelineRow::advice>("advice", Unit::kNone, "what to do about it"),
     field<&PipelineRow::input_bound>(
         "input_bound", Unit::kNone,

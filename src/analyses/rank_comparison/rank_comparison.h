@@ -37,8 +37,9 @@ inline constexpr Field<RankComparisonRow> kRankComparisonFields[] = {
     field<&RankComparisonRow::rank>("rank", Unit::kNone, "rank"),
     field<&RankComparisonRow::window>("window", Unit::kNone, "recording window of the rank"),
     field<&RankComparisonRow::steps>("steps", Unit::kCount, "complete steps"),
-    field<&RankComparisonRow::step_ns>("step_ns", Unit::kNanoseconds,
-                                       "mean length of a step, as in step_budget"),
+    field<&RankComparisonRow::step_ns>(
+        "step_ns", Unit::kNanoseconds,
+        "mean length of a step over the steps of means, as in step_budget"),
     field<&RankComparisonRow::span_ns>("span_ns", Unit::kNanoseconds,
                                        "first to last work of its devices"),
     field<&RankComparisonRow::compute_ns>("compute_ns", Unit::kNanoseconds,

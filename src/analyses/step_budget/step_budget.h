@@ -4,9 +4,9 @@
 //
 //   input   the host was waiting for the next batch
 //   gc      Python's garbage collector ran
-//   sync    the device ran dry while the host waited for it: a synchronisation point emptied the
-//   queue host    the host was busy with other things and launched too late other   no thread of
-//   the host was in any recorded slice
+//   sync    the device ran dry while the host waited for it: that wait emptied the queue
+//   host    the host was busy with other things and launched too late
+//   other   no thread of the host was in any recorded slice
 #ifndef STEPSCOPE_ANALYSES_STEP_BUDGET_STEP_BUDGET_H_
 #define STEPSCOPE_ANALYSES_STEP_BUDGET_STEP_BUDGET_H_
 
@@ -54,8 +54,9 @@ inline constexpr Field<StepBudgetRow> kStepBudgetFields[] = {
                                   "device number; -1: the host, for runs without a device"),
     field<&StepBudgetRow::step>("step", Unit::kNone, "number of the step"),
     field<&StepBudgetRow::start_ns>("start_ns", Unit::kTimestamp, "start"),
-    field<&StepBudgetRow::step_ns>("step_ns", Unit::kNanoseconds,
-                                   "length of the step: the sum of the next four"),
+    field<&StepBudgetRow::step_ns>(
+        "step_ns", Unit::kNanoseconds,
+        "length of the step: computation + exposed communication + exposed copies + idle"),
     field<&StepBudgetRow::compute_ns>("compute_ns", Unit::kNanoseconds, "time with computation"),
     field<&StepBudgetRow::exposed_communication_ns>("exposed_communication_ns", Unit::kNanoseconds,
                                                     "time with communication and no computation"),
@@ -63,7 +64,7 @@ inline constexpr Field<StepBudgetRow> kStepBudgetFields[] = {
                                            "time with copies or sets and nothing else"),
     field<&StepBudgetRow::idle_ns>(
         "idle_ns", Unit::kNanoseconds,
-        "time without any event on the device: the sum of the next five"),
+        "time without any event on the device: input + sync + gc + host + other"),
     field<&StepBudgetRow::input_ns>("input_ns", Unit::kNanoseconds,
                                     "idle while the host waited for the next batch"),
     field<&StepBudgetRow::sync_ns>("sync_ns", Unit::kNanoseconds,

@@ -38,7 +38,7 @@ struct StepTraceRow {
 inline constexpr Field<StepTraceRow> kStepTraceFields[] = {
     field<&StepTraceRow::rank>("rank", Unit::kNone, "rank"),
     field<&StepTraceRow::window>("window", Unit::kNone, "recording window of the rank"),
-    field<&StepTraceRow::step>("step", Unit::kNone, "step; NULL in the row of averages"),
+    field<&StepTraceRow::step>("step", Unit::kNone, "step; NULL in rows of averages"),
     field<&StepTraceRow::steps>("steps", Unit::kCount, "steps in this row"),
     field<&StepTraceRow::start_ns>("start_ns", Unit::kTimestamp,
                                    "end of the step before, else start of the step"),

@@ -44,7 +44,7 @@ inline constexpr Field<StepRow> kStepFields[] = {
     field<&StepRow::work_dur_ns>("work_dur_ns", Unit::kNanoseconds,
                                  "the step's length: up to the end of the device work that it "
                                  "launched"),
-    field<&StepRow::gap_ns>("gap_ns", Unit::kNanoseconds, "time since the end of the step before"),
+    field<&StepRow::gap_ns>("gap_ns", Unit::kNanoseconds, "time since the end of the mark before"),
     field<&StepRow::device_events>("device_events", Unit::kCount,
                                    "device events that it launched, or that start in it where "
                                    "launches are not known"),
