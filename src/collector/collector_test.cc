@@ -271,10 +271,10 @@ TEST_F(Collector, WhatTheEnvironmentStartsTellsItsFolder) {
   const testing::TemporaryFolder folder;
   ::setenv("STEPSCOPE_OUTPUT", folder.path("runs").c_str(), 1);
   ASSERT_EQ(stepscope_start_from_environment(0), 1) << stepscope_last_error();
-  ::unsetenv("STEPSCOPE_OUTPUT");
   const std::string raw = stepscope_outer_folder();
   EXPECT_TRUE(raw.starts_with(folder.path("runs/")) && raw.ends_with("/FRAMEWORK")) << raw;
   stepscope_stop();
+  ::unsetenv("STEPSCOPE_OUTPUT");  // not beside the recording's threads
   EXPECT_STREQ(stepscope_outer_folder(), "");
   EXPECT_TRUE(read_back(raw + "/stepscope.raw").ended);
 }
@@ -300,7 +300,8 @@ TEST_F(Collector, TheEnvironmentChoosesBounds) {
     const int outcome = stepscope_start_from_environment(0);
     if (*wrong == '\0') {
       EXPECT_EQ(outcome, 1) << "as if it were not set";
-      continue;  // TearDown() ends it
+      stepscope_stop();
+      continue;
     }
     EXPECT_EQ(outcome, -1) << wrong;
     EXPECT_NE(std::string(stepscope_last_error()).find("STEPSCOPE_SYSTEM_INTERVAL_MS"),

@@ -19,9 +19,8 @@ struct AskedTable {
 
 //   cpu            first_step, last_step: means over these steps
 //   memory_curve   from, to (unix ns): this part of the recording, in more detail
-//   memory_owners  at (unix ns; of a plan, a position), with rank, device_kind, device and
-//   component
-//                  of the pool: who holds it then instead of at its peak
+//   memory_owners  at (unix ns; of a plan, a position), with the pool's rank, device_kind, device
+//                  and component: who holds it then instead of at its peak
 // Everything else is the table of that name.
 Result<AskedTable> asked_table(RunAnalyses& run, const std::string& name,
                                const httplib::Request& request);

@@ -1,6 +1,5 @@
 // POST runs/ID/sql {"sql": "...", "limit": 1000}  one statement that only reads
-//      runs/ID/sql {"sql": "...", "format": F}    its rows as a file: csv, json, jsonl, parquet,
-//      arrow
+//      runs/ID/sql {"sql": "...", "format": F}    its rows as csv, json, jsonl, parquet or arrow
 // GET  runs/ID/schema                             tables and columns that SQL knows
 // GET  runs/ID/trace?position=N                   a rank as Chrome trace JSON, streamed
 //      runs/ID/trace?position=N&scope_levels=K    ... as a trace view, with scopes down to level K

@@ -295,6 +295,11 @@ Result<std::shared_ptr<OpenRun>> RunCatalog::open(const std::string& id) {
   const auto found = find(id);
   if (!found) return found.error();
   Run& run = **found;
+  // Numbers of slices and tracks that the asker has are of the store of one rank.
+  if (run.entry.id != id)
+    return Error{ErrorCode::kChanged, "the run has more ranks now", run.entry.name,
+                 "its files are one run, and numbers of the former one are not valid in it",
+                 "ask for " + run.entry.id};
   if (run.entry.state == RunState::kFailed) {
     Error why = run.error;
     std::string remedy = std::exchange(why.remedy, "");

@@ -74,10 +74,11 @@ class RunCatalog {
   std::vector<RunEntry> entries() const;
   // Whether a file that is put there becomes a run: not a part of the only one.
   bool takes_files() const;
-  // A run is named by its id or by a former one.
-  // Ready runs only; others are an error that says how far they are. The first call opens the run,
-  // which may close the one that nobody looked at for longest.
+  // Ready runs only; others are an error that says how far they are, and a former id is one that
+  // says the present. The first call opens the run, which may close the one that nobody looked at
+  // for longest.
   Result<std::shared_ptr<OpenRun>> open(const std::string& id);
+  // By its id or a former one, as below.
   Result<std::string> path_of(const std::string& id) const;
   // Looks now: a file was put into the folder. The id of its run, which is imported next.
   Result<std::string> add(const std::string& path);

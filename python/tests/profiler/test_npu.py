@@ -130,8 +130,10 @@ def test_a_missing_cann_is_said_once_and_kept(cann: dict[str, str], tmp_path: Pa
 
 def test_a_failing_cann_does_not_stop_the_recording(cann: dict[str, str], tmp_path: Path) -> None:
     for failure in ("aclprofInit=507899", "aclprofStop=507899"):
+        (tmp_path / "told").write_text(f"fail {failure}\n")
         lines = run(
-            "Profiler(activities=[CPU, NPU]).stop()", {**cann, "FAKE_ASCENDCL_FAIL": failure}
+            "Profiler(activities=[CPU, NPU]).stop()",
+            {**cann, "FAKE_ASCENDCL_TOLD": str(tmp_path / "told")},
         )
         assert len([line for line in lines if "CANN code 507899" in line]) == 1
     for path in (tmp_path / "data").glob("*_ascend_ms"):

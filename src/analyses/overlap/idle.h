@@ -22,8 +22,7 @@ inline constexpr int64_t kKernelWaitNs = 30'000;
 // of the work that ends it:
 //   host_wait    launched after the gap began
 //   kernel_wait  launched before, and the gap is shorter than 30 us
-//   other        the rest: waiting for another stream or a synchronisation, or the launch is
-//   unknown
+//   other        the rest: it waits for another stream, a synchronisation, or nobody knows
 // idle = host_wait + kernel_wait + other.
 struct IdleRow {
   int64_t rank = 0;

@@ -15,8 +15,8 @@
 namespace stepscope {
 
 // Everything is cut at the step's ends (StepRow::work_*), and
-//   dur = preparing + computing + communication_not_overlapped + memory_not_overlapped + free +
-//   tail
+//   dur = preparing + computing + communication_not_overlapped + memory_not_overlapped
+//         + free + tail
 // A step in which the device computes and communicates nothing is all free.
 struct StepTimeRow {
   int64_t rank = 0;

@@ -2,12 +2,12 @@
 // functions which the collector looks up, keeps to CANN's rules about their order and arguments,
 // and writes a PROF_ folder as CANN does. Loaded through STEPSCOPE_ASCENDCL, or found by its name.
 //
-// It is told what to do by the environment, so that it serves programs as well as tests:
-//   FAKE_ASCENDCL_LOG      file that gets a line for each call, and "VIOLATION: ..." for a broken
-//   rule FAKE_ASCENDCL_FAIL     calls that fail and their codes:
-//   "aclprofInit=100003,aclprofStop=500000" FAKE_ASCENDCL_WAIT     calls that take so many
-//   milliseconds: "aclprofStop=300" FAKE_ASCENDCL_METRICS  the highest group of counters that there
-//   is; default 8
+// The environment names two files, so that it serves programs as well as tests:
+//   FAKE_ASCENDCL_LOG    gets a line for each call, and "VIOLATION: ..." for a broken rule
+//   FAKE_ASCENDCL_TOLD   says what to do, and may change while a program runs:
+//     fail aclprofInit=100003,aclprofStop=500000   calls that fail, with their codes
+//     wait aclprofStop=300                         calls that take so many milliseconds
+//     metrics highest=7                            the last group of counters; default 8
 #include <stdint.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -70,19 +70,24 @@ int violation(const std::string& what, int code = kInvalidParameter) {
   return code;
 }
 
-// The number behind "call=" in a variable; 0 when it is not there.
-long told(const char* variable, const std::string& call) {
-  const char* const text = std::getenv(variable);
-  if (text == nullptr) return 0;
-  const std::string all = "," + std::string(text);
-  const size_t at = all.find("," + call + "=");
-  return at == std::string::npos ? 0 : std::atol(all.c_str() + at + call.size() + 2);
+// The number behind "name=" in the line that begins with `what`; 0 when it is not there.
+long told(const std::string& what, const std::string& name) {
+  const char* const path = std::getenv("FAKE_ASCENDCL_TOLD");
+  if (path == nullptr) return 0;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(what + " ")) continue;
+    const std::string all = "," + line.substr(what.size() + 1);
+    const size_t at = all.find("," + name + "=");
+    if (at != std::string::npos) return std::atol(all.c_str() + at + name.size() + 2);
+  }
+  return 0;
 }
 
 // What every call does first. Returns the code that it is to fail with, or 0.
 int enter(const std::string& call, const std::string& arguments = "") {
   log(arguments.empty() ? call : call + " " + arguments);
-  if (const long wait = told("FAKE_ASCENDCL_WAIT", call); wait > 0)
+  if (const long wait = told("wait", call); wait > 0)
     ::usleep(static_cast<useconds_t>(wait) * 1000);
   {
     Fake& state = fake();
@@ -90,7 +95,7 @@ int enter(const std::string& call, const std::string& arguments = "") {
     if (state.owner == 0) state.owner = ::getpid();
     if (state.owner != ::getpid()) return violation(call + " in a forked child");
   }
-  const int code = static_cast<int>(told("FAKE_ASCENDCL_FAIL", call));
+  const int code = static_cast<int>(told("fail", call));
   if (code != 0) last_error = "E10001: told to fail\nand more of it";
   return code;
 }
@@ -199,8 +204,8 @@ EXPORTED void* aclprofCreateConfig(const uint32_t* devices, uint32_t count, uint
   if (enter("aclprofCreateConfig", arguments) != 0) return nullptr;
   Fake& state = fake();
   const std::lock_guard lock(state.mutex);
-  const char* const highest = std::getenv("FAKE_ASCENDCL_METRICS");
-  const auto most = static_cast<uint32_t>(highest == nullptr ? 8 : std::atoi(highest));
+  const long highest = told("metrics", "highest");
+  const auto most = static_cast<uint32_t>(highest == 0 ? 8 : highest);
   if (state.path.empty()) violation("aclprofCreateConfig before aclprofInit");
   if (count != 1 || events != nullptr) violation("aclprofCreateConfig with odd arguments");
   if ((types & ~kKnownTypes) != 0) violation("aclprofCreateConfig with unknown types");

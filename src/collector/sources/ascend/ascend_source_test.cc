@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "collector/recording_test.h"
 #include "stepscope/record.h"
 #include "tests/support/child_process.h"
+#include "tests/support/fake_ascendcl/fake_cann.h"
 #include "tests/support/temporary_folder.h"
 
 namespace stepscope::ascend {
@@ -25,27 +25,10 @@ namespace {
 using testing::ReadBack;
 using testing::TemporaryFolder;
 
-std::vector<std::string> lines_of(const std::string& path) {
-  std::vector<std::string> lines;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) lines.push_back(line);
-  return lines;
-}
-
 class AscendSourceTest : public ::testing::Test {
  protected:
-  AscendSourceTest() {
-    const char* const build = std::getenv("STEPSCOPE_BINARY_DIR");
-    const std::string library =
-        std::string(build == nullptr ? "build" : build) + "/tests/libstepscope_fake_ascendcl.so";
-    ::setenv("STEPSCOPE_ASCENDCL", library.c_str(), 1);
-    ::setenv("FAKE_ASCENDCL_LOG", folder_.path("calls").c_str(), 1);
-    for (const char* const name :
-         {"FAKE_ASCENDCL_FAIL", "FAKE_ASCENDCL_WAIT", "FAKE_ASCENDCL_METRICS"})
-      ::unsetenv(name);
-  }
   ~AscendSourceTest() override {
-    for (const std::string& line : lines_of(folder_.path("calls")))
+    for (const std::string& line : cann_.calls())
       EXPECT_FALSE(line.starts_with("VIOLATION")) << line;
   }
 
@@ -68,7 +51,7 @@ class AscendSourceTest : public ::testing::Test {
   }
   // Calls since the last time that this was called.
   std::vector<std::string> calls() {
-    const auto lines = lines_of(folder_.path("calls"));
+    const auto lines = cann_.calls();
     std::vector<std::string> fresh(lines.begin() + static_cast<std::ptrdiff_t>(seen_), lines.end());
     seen_ = lines.size();
     return fresh;
@@ -82,6 +65,7 @@ class AscendSourceTest : public ::testing::Test {
     return names;
   }
 
+  testing::FakeCann cann_;
   TemporaryFolder folder_;
   std::string run_;
   std::string statistics_;
@@ -201,7 +185,7 @@ TEST_F(AscendSourceTest, AFailedCoreCallLeavesTheSourceOutAndNothingBehind) {
                 {"aclprofCreateConfig", {"aclprofFinalize"}},
                 {"aclprofStart", {"aclprofDestroyConfig", "aclprofFinalize"}}};
   for (const auto& row : kTable) {
-    ::setenv("FAKE_ASCENDCL_FAIL", (std::string(row.call) + "=500000").c_str(), 1);
+    cann_.tell("fail " + std::string(row.call) + "=500000");
     start(level(2));
     const std::string said = stepscope_problems();
     EXPECT_NE(said.find("npu: cannot record the NPU"), std::string::npos) << said;
@@ -215,7 +199,7 @@ TEST_F(AscendSourceTest, AFailedCoreCallLeavesTheSourceOutAndNothingBehind) {
       behind.insert(behind.begin(), made[i - 1]);
     EXPECT_EQ(behind, row.undone) << row.call;
   }
-  ::unsetenv("FAKE_ASCENDCL_FAIL");
+  cann_.tell("");
   start(level(2));
   EXPECT_STREQ(stepscope_problems(), "[]");
   stop();
@@ -232,8 +216,7 @@ TEST_F(AscendSourceTest, ADeviceThatIsNotThereIsSaid) {
 }
 
 TEST_F(AscendSourceTest, SettingsAndCountersThatCannRefusesAreLeftOutAlone) {
-  ::setenv("FAKE_ASCENDCL_FAIL", "aclprofSetConfig=200007", 1);
-  ::setenv("FAKE_ASCENDCL_METRICS", "7", 1);
+  cann_.tell("fail aclprofSetConfig=200007\nmetrics highest=7\n");
   stepscope_options options = level(3);
   options.npu_metrics = 9;
   options.npu_data = STEPSCOPE_NPU_IO;
@@ -251,7 +234,7 @@ TEST_F(AscendSourceTest, SettingsAndCountersThatCannRefusesAreLeftOutAlone) {
 }
 
 TEST_F(AscendSourceTest, AFailedStopIsSaidAndStillCleansUp) {
-  ::setenv("FAKE_ASCENDCL_FAIL", "aclprofStop=507018", 1);
+  cann_.tell("fail aclprofStop=507018");
   start(level(2));
   const ReadBack run = stop();
   EXPECT_NE(statistics_.find("aclprofStop: CANN code 507018"), std::string::npos) << statistics_;
@@ -264,7 +247,7 @@ TEST_F(AscendSourceTest, AFailedStopIsSaidAndStillCleansUp) {
 TEST_F(AscendSourceTest, MetadataDoNotWaitForAStopInProgress) {
   start(level(2));
   calls();
-  ::setenv("FAKE_ASCENDCL_WAIT", "aclprofStop=2000", 1);
+  cann_.tell("wait aclprofStop=2000");
   std::atomic<bool> stopped = false;
   std::thread stopping([&] {
     stepscope_stop();
@@ -354,7 +337,7 @@ TEST_F(AscendSourceTest, ACannThatHangsIsLeftToItself) {
     }
     return false;
   };
-  ::setenv("FAKE_ASCENDCL_WAIT", "aclprofStart=400", 1);
+  cann_.tell("wait aclprofStart=400");
   {
     AscendSource source(options);
     const Status late = source.start();
@@ -362,12 +345,12 @@ TEST_F(AscendSourceTest, ACannThatHangsIsLeftToItself) {
     EXPECT_NE(late.error().message().find("had not started"), std::string::npos);
     source.stop();
   }
-  ::unsetenv("FAKE_ASCENDCL_WAIT");
+  cann_.tell("");
   EXPECT_TRUE(until_free()) << "the start that succeeded late was not undone";
 
   AscendSource source(options);
   ASSERT_TRUE(source.start().ok());
-  ::setenv("FAKE_ASCENDCL_WAIT", "aclprofStop=400", 1);
+  cann_.tell("wait aclprofStop=400");
   source.stop();
   ChunkBuilder chunk;
   NameTable names;
@@ -376,7 +359,7 @@ TEST_F(AscendSourceTest, ACannThatHangsIsLeftToItself) {
   source.collect(output);
   ASSERT_EQ(output.problems.size(), 1u);
   EXPECT_NE(output.problems[0].find("had not written its data"), std::string::npos);
-  ::unsetenv("FAKE_ASCENDCL_WAIT");
+  cann_.tell("");
   EXPECT_TRUE(until_free());
 }
 

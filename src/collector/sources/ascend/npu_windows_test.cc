@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "collector/recording_test.h"
 #include "stepscope/record.h"
 #include "tests/support/child_process.h"
+#include "tests/support/fake_ascendcl/fake_cann.h"
 #include "tests/support/temporary_folder.h"
 
 namespace stepscope::ascend {
@@ -24,13 +24,6 @@ namespace {
 class NpuWindowsTest : public ::testing::Test {
  protected:
   NpuWindowsTest() {
-    const char* const build = std::getenv("STEPSCOPE_BINARY_DIR");
-    const std::string library =
-        std::string(build == nullptr ? "build" : build) + "/tests/libstepscope_fake_ascendcl.so";
-    ::setenv("STEPSCOPE_ASCENDCL", library.c_str(), 1);
-    ::setenv("FAKE_ASCENDCL_LOG", folder_.path("calls").c_str(), 1);
-    ::unsetenv("FAKE_ASCENDCL_FAIL");
-    // Once and here: a thread of a test may be in getenv() while another recording starts.
     ::setenv("STEPSCOPE_OUTPUT", folder_.path("runs").c_str(), 1);
     options_.size = sizeof options_;
     options_.npu_level = 2;
@@ -45,10 +38,8 @@ class NpuWindowsTest : public ::testing::Test {
     raw_ = stepscope_outer_folder();
   }
   int64_t calls(const std::string& name) const {
-    int64_t found = 0;
-    std::ifstream file(folder_.path("calls"));
-    for (std::string line; std::getline(file, line);) found += line.starts_with(name) ? 1 : 0;
-    return found;
+    return std::ranges::count_if(cann_.calls(),
+                                 [&](const std::string& line) { return line.starts_with(name); });
   }
   static int64_t count_notes(const std::string& raw, const std::string& name) {
     auto reader = ChunkReader::open(raw + "/stepscope.raw");
@@ -68,6 +59,7 @@ class NpuWindowsTest : public ::testing::Test {
         [](const auto& entry) { return entry.path().filename().string().starts_with("PROF_"); });
   }
 
+  testing::FakeCann cann_;
   testing::TemporaryFolder folder_;
   stepscope_options options_{};
   std::string raw_;
@@ -103,14 +95,13 @@ TEST_F(NpuWindowsTest, TheEndOfTheRecordingEndsAWindow) {
 // CANN is still starting when the recording ends.
 TEST_F(NpuWindowsTest, AWindowThatBeginsBesideTheEndIsNotLeftRunning) {
   start();
-  ::setenv("FAKE_ASCENDCL_WAIT", "aclprofInit=300", 1);
+  cann_.tell("wait aclprofInit=300");
   int begun = 1;
   std::thread beginning([&] { begun = stepscope_begin_npu(&options_); });
-  while (calls("aclInit") == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  while (calls("aclprofInit") == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   stepscope_stop();
   beginning.join();
-  ::unsetenv("FAKE_ASCENDCL_WAIT");
+  cann_.tell("");
   EXPECT_EQ(calls("aclprofStart"), calls("aclprofStop"));
   EXPECT_EQ(calls("aclprofInit"), calls("aclprofFinalize"));
   // The next recording can have it, and nothing of the last one is in it.
@@ -126,12 +117,12 @@ TEST_F(NpuWindowsTest, AWindowThatBeginsBesideTheEndIsNotLeftRunning) {
 TEST_F(NpuWindowsTest, AWindowThatEndsBesideTheEndIsInItsRecording) {
   start();
   ASSERT_EQ(stepscope_begin_npu(&options_), 0) << stepscope_last_error();
-  ::setenv("FAKE_ASCENDCL_WAIT", "aclprofStop=300", 1);
+  cann_.tell("wait aclprofStop=300");
   std::thread ending([] { stepscope_end_npu(); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  while (calls("aclprofStop") == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   stepscope_stop();
   ending.join();
-  ::unsetenv("FAKE_ASCENDCL_WAIT");
+  cann_.tell("");
   EXPECT_EQ(count_notes(raw_, "npu"), 1);
 }
 
@@ -162,10 +153,10 @@ TEST_F(NpuWindowsTest, ItNeedsARecordingFromOutside) {
 
 TEST_F(NpuWindowsTest, AFailureIsSaidAndLeavesNothing) {
   start();
-  ::setenv("FAKE_ASCENDCL_FAIL", "aclprofStart=507899", 1);
+  cann_.tell("fail aclprofStart=507899");
   EXPECT_EQ(stepscope_begin_npu(&options_), -1);
   EXPECT_NE(std::string(stepscope_last_error()).find("507899"), std::string::npos);
-  ::unsetenv("FAKE_ASCENDCL_FAIL");
+  cann_.tell("");
   EXPECT_EQ(calls("aclprofFinalize"), 1);
   EXPECT_EQ(stepscope_begin_npu(&options_), 0) << stepscope_last_error();
 }

@@ -1,8 +1,8 @@
 // The text files that MindSpore's CPU profiler writes into a folder when it is stopped:
 //
-//   cpu_op_execute_timestamp_R.txt   name;HostCpuOps;start,duration,thread start,duration,thread
-//   ... cpu_framework_R.txt              type;name;graph;input_1:[2, 3];input_2:NoShape;  per
-//   launch cpu_ms_memory_record_R.txt       a header, then time,allocated,reserved,active
+//   cpu_op_execute_timestamp_R.txt   name;HostCpuOps;start,duration,thread start,duration,...
+//   cpu_framework_R.txt              a launch: type;name;graph;input_1:[2, 3];input_2:NoShape;
+//   cpu_ms_memory_record_R.txt       a header, then time,allocated,reserved,active
 //
 // Starts are CLOCK_REALTIME nanoseconds, durations milliseconds with six significant digits. What
 // cannot be read is counted, never guessed.

@@ -17,6 +17,10 @@
 namespace stepscope {
 namespace {
 
+// Between samples, so that there is one; and for a thread's end, as the environment is set after
+// it.
+constexpr int64_t kLongMs = 30'000;
+
 class NvmlSamplerTest : public ::testing::Test {
  protected:
   NvmlSamplerTest() {
@@ -35,15 +39,15 @@ class NvmlSamplerTest : public ::testing::Test {
     return std::string(build == nullptr ? "build" : build) + "/tests/" + library;
   }
   // Samples until there is a whole one, and returns the last values.
-  static std::map<std::string, double> sampled(int64_t interval_ms = 1000) {
+  static std::map<std::string, double> sampled() {
     NvmlSampler sampler;
-    sampler.start(interval_ms);
+    sampler.start(kLongMs);
     std::map<std::string, double> values;
-    for (int tries = 0; tries < 300 && values.empty(); ++tries) {
+    for (int tries = 0; tries < 3000 && values.empty(); ++tries) {
       ::usleep(10'000);
       for (const SystemValue& value : sampler.take()) values[value.series] = value.value;
     }
-    sampler.stop();
+    sampler.stop(kLongMs);
     for (const SystemValue& value : sampler.take()) values[value.series] = value.value;
     return values;
   }
@@ -87,15 +91,15 @@ TEST_F(NvmlSamplerTest, OnlyGpusThatTheProgramMayUse) {
     size_t first = 0;
     size_t second = 0;
     NvmlSampler sampler;
-    sampler.start(1000);
+    sampler.start(kLongMs);
     if (row.first + row.second > 0) {
-      for (int tries = 0; tries < 300 && first + second < row.first + row.second; ++tries) {
+      for (int tries = 0; tries < 3000 && first + second < row.first + row.second; ++tries) {
         ::usleep(10'000);
         for (const SystemValue& value : sampler.take())
           ++(value.series.starts_with("gpu 0") ? first : second);
       }
     }
-    sampler.stop();
+    sampler.stop(kLongMs);
     for (const SystemValue& value : sampler.take())
       ++(value.series.starts_with("gpu 0") ? first : second);
     EXPECT_EQ(first, row.first) << row.visible;
@@ -107,24 +111,24 @@ TEST_F(NvmlSamplerTest, WithoutNvmlOrADriverThereIsNothing) {
   for (const char* const failure : {"init", "count"}) {
     ::setenv("FAKE_NVML_FAIL", failure, 1);
     NvmlSampler sampler;
-    sampler.start(1000);
-    sampler.stop();
+    sampler.start(kLongMs);
+    sampler.stop(kLongMs);
     EXPECT_TRUE(sampler.take().empty()) << failure;
   }
   ::setenv("STEPSCOPE_NVML", "/nowhere/libnvidia-ml.so.1", 1);
   NvmlSampler sampler;
-  sampler.start(1000);
-  sampler.stop();
+  sampler.start(kLongMs);
+  sampler.stop(kLongMs);
   EXPECT_TRUE(sampler.take().empty());
 }
 
 TEST_F(NvmlSamplerTest, AGpuThatHangsIsLeftBehind) {
-  ::setenv("FAKE_NVML_WAIT", "500", 1);
+  ::setenv("FAKE_NVML_WAIT", "1500", 1);
   NvmlSampler sampler;
-  sampler.start(1000);
+  sampler.start(kLongMs);
   sampler.stop(20);
   EXPECT_TRUE(sampler.take().size() < 16);
-  sampler.stop(10'000);  // for its end: the next test has the library for itself
+  sampler.stop(kLongMs);  // for its end: the next test has the library for itself
   EXPECT_EQ(calls(), "init\nshutdown\n");
 }
 
@@ -141,11 +145,11 @@ TEST_F(NvmlSamplerTest, WaitsForCudaThatIsLoadedAndNotInitialised) {
   sampler.start(100);
   reinterpret_cast<void (*)()>(::dlsym(cuda, "fake_cuda_initialise"))();
   bool any = false;
-  for (int tries = 0; tries < 300 && !any; ++tries) {
+  for (int tries = 0; tries < 3000 && !any; ++tries) {
     ::usleep(10'000);
     any = !sampler.take().empty();
   }
-  sampler.stop();
+  sampler.stop(kLongMs);
   EXPECT_TRUE(any);
   EXPECT_EQ(calls(), "init\nshutdown\n");
   ::dlclose(cuda);
@@ -155,7 +159,7 @@ TEST_F(NvmlSamplerTest, TheSystemSourceHandsThemOver) {
   SystemSource source({100, "/proc", 0});
   ASSERT_TRUE(source.start().ok());
   bool seen = false;
-  for (int tries = 0; tries < 300 && !seen; ++tries) {
+  for (int tries = 0; tries < 3000 && !seen; ++tries) {
     ::usleep(10'000);
     ChunkBuilder chunk;
     NameTable names;
