@@ -119,7 +119,7 @@ endfunction()
 
 function(stepscope_test_properties name timeout labels)
   if(NOT timeout)
-    set(timeout 300)
+    set(timeout 1200)
   endif()
   set_tests_properties(
     ${name}

@@ -20,10 +20,12 @@ ClockSample sample_clocks();
 int64_t monotonic_ns();
 int64_t thread_cpu_ns();
 
-// `value` has the low 48 bits of a moment at or shortly before `now`.
+// `value` has the low 48 bits of a moment: within about a day before `now`, or a second after it,
+// as another processor's clock may be ahead, or its record come while a ring is read.
 inline uint64_t widen_ticks(uint64_t value, uint64_t now) {
   constexpr uint64_t kMask = (uint64_t{1} << 48) - 1;
-  return now - ((now - value) & kMask);
+  const uint64_t latest = now + (uint64_t{1} << 32);
+  return latest - ((latest - value) & kMask);
 }
 
 }  // namespace stepscope

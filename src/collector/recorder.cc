@@ -245,6 +245,7 @@ void Recorder::run() {
 
 void Recorder::go_on(int64_t& flushed_ns) {
   const uint64_t asked = flushes_asked();  // before the rings are read
+  if (watch_) watch_->hear();              // likewise
   adopt_new_sources();
   drain();
   const int64_t now_ns = monotonic_ns();

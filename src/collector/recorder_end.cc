@@ -74,6 +74,7 @@ RecordingStatistics Recorder::leave_behind(int64_t waited_ms) {
 
 void Recorder::finish() {
   or_give_up([&] {
+    if (watch_) watch_->hear();
     adopt_new_sources();
     drain();
   });

@@ -117,13 +117,15 @@ void Watch::complete_step(int64_t end_ns) {
   if (found) found_.push_back(slow_step(*found, slow_.factor()));
 }
 
+void Watch::hear() {
+  const std::lock_guard lock(mutex_);
+  for (TriggerCause& cause : told_) heard_.push_back(std::move(cause));
+  told_.clear();
+}
+
 std::vector<TriggerCause> Watch::causes(int64_t now_ns) {
   std::vector<TriggerCause> causes = std::exchange(found_, {});
-  {
-    const std::lock_guard lock(mutex_);
-    for (TriggerCause& cause : told_) causes.push_back(std::move(cause));
-    told_.clear();
-  }
+  for (TriggerCause& cause : std::exchange(heard_, {})) causes.push_back(std::move(cause));
   if (const auto stalled = progress_.stalled_ns(now_ns))
     causes.push_back(no_progress(*stalled, options_.no_progress_ns, last_step_));
   if (options_.signals != 0) {

@@ -77,7 +77,10 @@ class Watch {
 
   // Steps that came with the records, in any order; they are gone afterwards.
   void see(std::vector<StepMark>& marks, const TickRate& rate);
-  // What has happened since the last call.
+  // Before the rings are read, so that the steps behind a trigger's are not taken for its own and
+  // none of those before it is missing.
+  void hear();
+  // What has happened until the last time that it heard.
   std::vector<TriggerCause> causes(int64_t now_ns);
   // Within the limit? Signals always are: there is no later.
   bool may_capture(const TriggerCause& cause, int64_t now_ns);
@@ -120,6 +123,7 @@ class Watch {
   int64_t step_thread_ = 0;
   int64_t completed_steps_ = 0;
   std::vector<TriggerCause> found_;  // by the steps
+  std::vector<TriggerCause> heard_;
   bool capturing_ = false;
   int64_t capture_began_ns_ = 0;
   int64_t capture_began_at_step_ = 0;

@@ -9,6 +9,8 @@
 
 #include "collector/kept_chunks.h"
 #include "collector/lasting_rows.h"
+#include "collector/record_tables.h"
+#include "collector/watch.h"
 #include "format/chunk_reader.h"
 #include "format/raw_file.h"
 
@@ -194,6 +196,25 @@ TEST(LastingRows, InAnOrdinaryRecordingTheyGoIntoTheChunk) {
   rows.add_note("note", "1");
   EXPECT_FALSE(chunk.empty());
   EXPECT_TRUE(rows.pack(0).empty());
+}
+
+TEST(Watch, ACauseHasTheLastStepThatWasReadAfterItWasHeard) {
+  Watch watch({});
+  const auto read_step = [&](int64_t number) {
+    std::vector<StepMark> marks = {{static_cast<uint64_t>(number), number, false, 1}};
+    watch.see(marks, {});
+  };
+  TriggerCause cause;
+  cause.kind = "told";
+  watch.trigger(cause);  // while the rings are being read: steps before it may be in them still
+  read_step(4);
+  EXPECT_TRUE(watch.causes(0).empty());
+  watch.hear();
+  read_step(5);
+  const auto causes = watch.causes(0);
+  ASSERT_EQ(causes.size(), 1u);
+  EXPECT_EQ(causes[0].step, 5);
+  EXPECT_TRUE(watch.causes(0).empty());
 }
 
 }  // namespace

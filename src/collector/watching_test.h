@@ -20,7 +20,7 @@ inline void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::millisec
 
 // Waits until `condition` holds; false after ten seconds.
 inline bool becomes_true(const std::function<bool()>& condition) {
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 6000; ++i) {
     if (condition()) return true;
     sleep_ms(10);
   }

@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -336,12 +336,12 @@ TEST_F(BadInput, HostileFilesAreReadInTime) {
     std::string text = "{\"traceEvents\": [";
     for (int i = 0; i < kEvents; ++i) text += (i == 0 ? "" : ",\n") + event_of(i);
     const std::string path = in_.write("hostile.json", text + "]}");
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();  // of all threads, whatever else the machine does
     auto run = import(path);
     EXPECT_TRUE(run) << run.error().message();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   };
-  constexpr double kLimit = 10;  // seconds; ten times what it takes
+  constexpr double kLimit = 30;  // seconds; thirty times what it takes
   EXPECT_LT(seconds_for([](int i) { return event("odd\"quote", i); }), kLimit);
   EXPECT_LT(seconds_for([](int i) {
               return i % 2 == 0 ? event("good", i) : event("lost", i, "\"k\": [1").substr(0, 100);

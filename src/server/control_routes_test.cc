@@ -127,7 +127,7 @@ TEST_F(Controls, AFolderFromAskingToTheRun) {
 
   // The ranks take it up while the server waits for them.
   std::thread ranks([this] {
-    for (int i = 0; i < 500 && !configuration().contains("request"); ++i)
+    for (int i = 0; i < 6000 && !configuration().contains("request"); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     answer(0, "armed");
     answer(1, "recording");
@@ -156,7 +156,7 @@ TEST_F(Controls, AFolderFromAskingToTheRun) {
   answer(0, "finished", folder_.path("runs/one.json"));
   answer(1, "missed");
   json request = json::object();
-  for (int i = 0; i < 100 && !request.value("over", false); ++i) {
+  for (int i = 0; i < 1200 && !request.value("over", false); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     request = get("control/ranks")["requests"][0];
   }
@@ -172,7 +172,7 @@ TEST_F(Controls, ARequestThatWasTakenFromARankSaysSo) {
   begin(watched_folder());
   tell(told(0));
   std::thread ranks([this] {
-    for (int i = 0; i < 500 && !configuration().contains("request"); ++i)
+    for (int i = 0; i < 6000 && !configuration().contains("request"); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     answer(0, "armed");
   });

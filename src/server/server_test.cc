@@ -109,7 +109,7 @@ TEST_F(ServerTest, RanksOfAJobBesideEachOtherAreOneRun) {
   // One more rank of a run, and a second recording of a rank: which belong together is not clear
   // then.
   write("rank2.pt.trace.json", small_trace());
-  for (int i = 0; i < 200 && settled("rank*.pt.trace.json")["ranks"] != 3; ++i)
+  for (int i = 0; i < 3000 && settled("rank*.pt.trace.json")["ranks"] != 3; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_EQ(settled("rank*.pt.trace.json")["ranks"], 3);
   write("rank02.pt.trace.json", small_trace());
@@ -122,7 +122,7 @@ TEST_F(ServerTest, RunsComeAndGoWithoutARestart) {
   folder_.write("runs/two.json", small_trace());
   ready("two.json");
   fs::remove(folder_.path("runs/two.json"));
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 3000; ++i) {
     bool there = false;
     const json reply = get("runs");
     for (const json& run : reply["runs"]) there |= run["name"] == "two.json";

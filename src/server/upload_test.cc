@@ -90,7 +90,7 @@ TEST_F(Uploads, AFileThatStopsHalfwayIsForgotten) {
     EXPECT_FALSE(reply && reply->status == 200);
   }
   // The server may still be noticing.
-  for (int i = 0; i < 200 && files() != before; ++i)
+  for (int i = 0; i < 3000 && files() != before; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_EQ(files(), before);
 }
@@ -219,7 +219,7 @@ TEST_F(Uploads, ARunDeletedWhileItIsOpenIsGoneAndTheServerGoesOn) {
   EXPECT_EQ(get(two + "/timeline/tracks")["tracks"].empty(), false);
   fs::remove(folder_.path("runs/two.json"));
   fs::remove(folder_.path("runs/two.json.stepscope"));
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 3000; ++i) {
     auto reply = client_->Get("/api/v1/" + two + "/timeline/tracks", headers_);
     ASSERT_TRUE(reply);
     if (reply->status == 404) break;

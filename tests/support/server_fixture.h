@@ -108,7 +108,7 @@ class ServerFixture : public ::testing::Test {
 
   // The run of this name, once it has reached a state that will not change.
   nlohmann::json settled(const std::string& name) {
-    for (int i = 0; i < 200; ++i) {
+    for (int i = 0; i < 3000; ++i) {
       const nlohmann::json reply = get("runs");
       for (const nlohmann::json& run : reply["runs"]) {
         if (run["name"] == name && (run["state"] == "ready" || run["state"] == "failed"))

@@ -152,7 +152,7 @@ const std::map<std::string, Planted>& planted() {
           for (RankPlan& rank : job) rank.compute_to = 96 - ms;
         }}},
       {"stage_balance",  // size of the first stage's matrices; the second's is 28160
-       {20480, 28160,
+       {20480, 25600,
         [](Job& job, double size) {
           make_stages(job);
           job[0].size = static_cast<int64_t>(size);

@@ -113,7 +113,7 @@ TEST(NativeImporter, OnlyStepsInsideOfAProfilersWindowsAreComplete) {
     if (step == 2) began_ns = now_ns();
     if (step == 4) ended_ns = now_ns();
     stepscope_step(step);
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
   stepscope_end_step();
   const std::string window = "{\"began_ns\":" + std::to_string(began_ns) +

@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include "format/chunk_reader.h"
 #include "importers/native/native_importer.h"
 #include "stepscope/record.h"
 #include "tests/support/imported_rank.h"
@@ -46,6 +47,22 @@ ImportedRank stop_and_import(const TemporaryFolder& folder) {
   const auto found = testing::find_candidates(importer, folder.path());
   EXPECT_EQ(found.size(), 1u);
   return ImportedRank(importer, found.at(0));
+}
+
+// Waits until the recording has a value of a series that begins so; it takes two samples.
+bool is_sampled(const TemporaryFolder& folder, const std::string& series) {
+  for (int tries = 0; tries < 600; ++tries) {
+    stepscope_flush();
+    auto reader = ChunkReader::open(folder.path("run/stepscope.raw"));
+    if (!reader) return false;
+    RawChunk chunk;
+    for (auto more = reader->next(chunk); more && *more; more = reader->next(chunk)) {
+      for (const RawString& string : chunk.strings)
+        if (string.text.starts_with(series)) return true;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return false;
 }
 
 TEST(PipelineTables, StagesStandInTheOrderOfTheData) {
@@ -117,23 +134,30 @@ TEST(PipelineTables, WorkersRangesAndProcessorTimeAreTheirStages) {
   const std::string address = stepscope_worker_address();
   const TemporaryFolder folder;
   start(folder, 20);
+  int until_seen[2];
+  ASSERT_EQ(::pipe(until_seen), 0);
   const pid_t child = ::fork();
   if (child == 0) {
+    ::close(until_seen[1]);
     if (stepscope_join(address.c_str()) != 0) ::_exit(2);
     for (int item = 0; item < 4; ++item) {
       const uint64_t begin = stepscope_now();
-      const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+      const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
       while (std::chrono::steady_clock::now() < until) continue;
       stepscope_end_range(begin, STEPSCOPE_PIPELINE, 0);
     }
-    ::_exit(0);
+    char end = 0;
+    ::_exit(::read(until_seen[0], &end, 1) == 0 ? 0 : 3);
   }
+  ::close(until_seen[0]);
   stepscope_stage_worker(decode, child);
   std::thread helper([&] {
     stepscope_stage_worker(decode, 0);
-    std::this_thread::sleep_for(std::chrono::milliseconds(400));  // 20 samples, 1 is enough
+    EXPECT_TRUE(is_sampled(folder, "thread cpu % " + std::to_string(::gettid()) + " "));
   });
   helper.join();
+  EXPECT_TRUE(is_sampled(folder, "worker cpu % " + std::to_string(child) + " "));
+  ::close(until_seen[1]);
   int status = -1;
   ::waitpid(child, &status, 0);
   ASSERT_EQ(status, 0);

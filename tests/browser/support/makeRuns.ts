@@ -13,7 +13,7 @@ export const tinyTrace = JSON.stringify({
 export function makeRuns(): string[] {
   rmSync(runsFolder, { recursive: true, force: true })
   mkdirSync(runsFolder, { recursive: true })
-  const run = (command: string, ...options: string[]) => execFileSync(command, options, { stdio: 'pipe', timeout: 120_000 })
+  const run = (command: string, ...options: string[]) => execFileSync(command, options, { stdio: 'pipe', timeout: 600_000 })
   run(generator, '--output', `${runsFolder}/generated`, '--ranks', '4', '--steps', '8', '--layers', '4', '--straggler', '2:1.5', '--seed', '7')
   run(python, `${root}examples/train_numpy.py`, '--output', `${runsFolder}/example`, '--steps', '12', '--slow-rank', '2')
   cpSync(`${root}tests/data/gpu_training`, `${runsFolder}/gpu_training`, { recursive: true })

@@ -47,7 +47,7 @@ export class Program {
   }
 
   // All runs, once every one is imported or has failed.
-  async settledRuns(seconds = 60): Promise<Run[]> {
+  async settledRuns(seconds = 200): Promise<Run[]> {
     for (let i = 0; i < seconds * 10; ++i) {
       const runs = await this.runs()
       if (runs.length && runs.every((run) => run.state === 'ready' || run.state === 'failed')) return runs

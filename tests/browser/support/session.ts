@@ -75,7 +75,7 @@ export class Session {
   }
 
   // Until nothing loads: no panel is busy, no request is under way, and that for a while.
-  async settle(seconds = 20): Promise<void> {
+  async settle(seconds = 90): Promise<void> {
     const end = Date.now() + seconds * 1000
     let quiet = 0
     while (Date.now() < end) {

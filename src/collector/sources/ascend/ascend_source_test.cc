@@ -325,21 +325,23 @@ TEST_F(AscendSourceTest, AForkedChildDoesNotTouchCann) {
 }
 
 TEST_F(AscendSourceTest, ACannThatHangsIsLeftToItself) {
-  AscendOptions options;
-  options.folder = folder_.path();
-  options.wait_at_start_ms = 50;
-  options.wait_at_stop_ms = 50;
+  AscendOptions patient;
+  patient.folder = folder_.path();
+  patient.wait_at_start_ms = 60'000;
+  patient.wait_at_stop_ms = 60'000;
+  AscendOptions hasty = patient;
+  hasty.wait_at_start_ms = 50;
   const auto until_free = [&] {
-    for (int tries = 0; tries < 500; ++tries) {
-      AscendSource again(options);
+    for (int tries = 0; tries < 3000; ++tries) {
+      AscendSource again(patient);
       if (again.start().ok()) return true;
       ::usleep(20'000);
     }
     return false;
   };
-  cann_.tell("wait aclprofStart=400");
+  cann_.tell("wait aclprofStart=1000");
   {
-    AscendSource source(options);
+    AscendSource source(hasty);
     const Status late = source.start();
     ASSERT_FALSE(late.ok());
     EXPECT_NE(late.error().message().find("had not started"), std::string::npos);
@@ -348,9 +350,11 @@ TEST_F(AscendSourceTest, ACannThatHangsIsLeftToItself) {
   cann_.tell("");
   EXPECT_TRUE(until_free()) << "the start that succeeded late was not undone";
 
-  AscendSource source(options);
+  hasty = patient;
+  hasty.wait_at_stop_ms = 50;
+  AscendSource source(hasty);
   ASSERT_TRUE(source.start().ok());
-  cann_.tell("wait aclprofStop=400");
+  cann_.tell("wait aclprofStop=1000");
   source.stop();
   ChunkBuilder chunk;
   NameTable names;

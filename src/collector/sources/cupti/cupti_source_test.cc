@@ -460,7 +460,7 @@ TEST_F(CuptiSourceTest, EveryCaptureOfAWatchKnowsVariantsAndDevices) {
   ::setenv("STEPSCOPE_CUPTI_TUNING", "buffer_kb=64,flush_ms=1", 1);
   stepscope_watch_options rules{};
   rules.size = sizeof rules;
-  rules.keep_ms = 500;
+  rules.keep_ms = 1500;
   rules.capture_ms = 1;
   stepscope_options options{};
   options.size = sizeof options;
@@ -482,7 +482,7 @@ TEST_F(CuptiSourceTest, EveryCaptureOfAWatchKnowsVariantsAndDevices) {
     for (int i = 0; i < 1000 && captures().size() < round; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     // Long enough for what was kept to be forgotten.
-    std::this_thread::sleep_for(std::chrono::milliseconds(2000));
+    std::this_thread::sleep_for(std::chrono::milliseconds(3000));
   }
   stepscope_stop();
   ASSERT_EQ(captures().size(), 2u);
