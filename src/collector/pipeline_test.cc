@@ -168,7 +168,9 @@ TEST_F(Pipeline, RingsOfEndedWorkersAreUsedAgain) {
     int status = -1;
     ::waitpid(child, &status, 0);
     // Where none is free yet, the writer has to come by first.
-    if (status != 0) EXPECT_EQ(stepscope_flush(), 0) << stepscope_last_error();
+    if (status != 0) {
+      EXPECT_EQ(stepscope_flush(), 0) << stepscope_last_error();
+    }
   }
   const ReadBack run = stop();
   EXPECT_GE(run.ranges.size(), 2 * kMostWorkerRings - 3);
