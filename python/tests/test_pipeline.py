@@ -114,7 +114,8 @@ def work(stage, results, sampled):
             while time.monotonic() < until:
                 pass
         results.put(item)
-    while not sampled.is_set():  # busy
+    end = time.monotonic() + 90
+    while not sampled.is_set() and time.monotonic() < end:  # busy
         pass
 
 if __name__ == "__main__":

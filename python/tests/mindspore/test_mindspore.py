@@ -66,7 +66,7 @@ def test_windows_follow_each_other_without_a_gap(train: Started, recorded: Opene
     assert counts == [(1000 * 75, 1000)]
     inside_its_step(run, truth["steps"][:3] + truth["steps"][-3:])
     grown = truth["memory"][-1] - truth["memory"][100]
-    assert grown < 8 << 20, "900 steps of MindSpore's own profiler are more than 20 MiB"
+    assert grown < 8 << 20, "400 steps of MindSpore's own profiler are 10 MiB"
 
 
 @pytest.mark.parametrize("mode", ["graph", "pynative"])

@@ -219,7 +219,8 @@ def test_background_analysis_does_not_wait(
     release, done = tmp_path / "release", tmp_path / "done"
     program = (
         "import pathlib, time\n"
-        f"while not pathlib.Path({str(release)!r}).exists(): time.sleep(0.01)\n"
+        f"release, end = pathlib.Path({str(release)!r}), time.monotonic() + 30\n"
+        "while not release.exists() and time.monotonic() < end: time.sleep(0.01)\n"
         f"pathlib.Path({str(done)!r}).touch()"
     )
     monkeypatch.setattr(analysis, "_PROGRAM", program)

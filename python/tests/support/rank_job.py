@@ -72,7 +72,13 @@ class Job:
             **more,
         }
         self.ranks = [self.start(first + rank, world or ranks) for rank in range(ranks)]
-        until(lambda: self.least_step() > 5, "all ranks train")
+        try:
+            until(lambda: self.least_step() > 5, "all ranks train")
+        except BaseException:
+            for rank in self.ranks:
+                rank.kill()
+                rank.communicate()
+            raise
 
     def start(self, rank: int, ranks: int) -> subprocess.Popen[str]:
         numbers = {"RANK": str(rank), "WORLD_SIZE": str(ranks)}
