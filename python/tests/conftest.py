@@ -71,7 +71,7 @@ def record_program(cli: pathlib.Path, tmp_path: pathlib.Path) -> Callable[..., s
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **variables},
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=1200,
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr
@@ -122,13 +122,13 @@ def captured(cli: pathlib.Path, tmp_path: pathlib.Path) -> Iterator[Callable[[st
             subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, env=environment)
         )
         told = tmp_path / "dyn_cfg" / ".stepscope" / "rank_0.json"
-        end = time.monotonic() + 120
+        end = time.monotonic() + 600
         while not told.exists() or json.loads(told.read_text())["step"] < 10:
             assert running[-1].poll() is None and time.monotonic() < end, "it never trained"
             time.sleep(0.1)
         done = subprocess.run(
             command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True,
-            timeout=120,
+            timeout=600,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
         assert "1 matched, 1 finished" in done.stdout

@@ -51,7 +51,7 @@ def listens(port: int) -> bool:
 
 
 def status_of(port: int, path: str = "/ranks", **headers: str) -> int:
-    caller = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    caller = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     caller.request("GET", path, headers=headers)
     status = caller.getresponse().status
     caller.close()
@@ -102,8 +102,15 @@ def test_a_slow_caller_keeps_others_waiting_for_a_while_only(
     monkeypatch.setattr(control_module, "_PATIENCE", 1.0)
     port = free_port()
     control = Control(f"127.0.0.1:{port}", tmp_path / "profiler_config.json")
+
+    def answers() -> bool:
+        try:
+            return status_of(port) == 200
+        except (OSError, http.client.HTTPException):
+            return False  # a busy machine may be too slow a caller itself
+
     with slow_caller(port):
-        assert status_of(port) == 200
+        until(answers, "others are answered")
     control.close()
 
 
@@ -146,16 +153,14 @@ def test_two_machines_record_the_same_steps(machine: Made) -> None:
     ]
     for port in ports:
         until(lambda port=port: listens(port), "a rank listens")  # type: ignore[misc]
-    done = json.loads(
-        jobs[0].capture("--next", "3", "--wait", "--json", target=",".join(sockets)).stdout
-    )
+    done = jobs[0].record_next(3, target=",".join(sockets))
     assert [rank["rank"] for rank in done["ranks"]] == [0, 1, 2, 3]
     first, last = done["steps"]
+    assert last == first + 2
     for job in jobs:
         job.end()
-    expected = list(range(first, last + 1))
-    assert jobs[0].steps() == {0: expected, 1: expected}
-    assert jobs[1].steps() == {2: expected, 3: expected}
+    assert {**jobs[0].steps(), **jobs[1].steps()} == jobs[0].recorded
+    assert sorted(jobs[1].steps()) == [2, 3]
     gone = jobs[0].capture(target=sockets[0], expect=1).stderr
     assert "cannot reach the training" in gone
 
@@ -184,7 +189,7 @@ def server(job: Job, *options: str) -> Iterator[Callable[..., tuple[int, Any]]]:
     port = int(program.stdout.readline().rpartition(":")[2].strip().rstrip("/"))
 
     def ask(path: str, body: dict[str, Any] | None = None) -> tuple[int, Any]:
-        caller = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        caller = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
         method, headers = ("POST", {"Content-Type": "application/json"}) if body else ("GET", {})
         caller.request(method, f"/api/v1/{path}", json.dumps(body) if body else None, headers)
         reply = caller.getresponse()
@@ -196,7 +201,7 @@ def server(job: Job, *options: str) -> Iterator[Callable[..., tuple[int, Any]]]:
         yield ask
     finally:
         program.terminate()
-        program.communicate(timeout=60)
+        program.communicate(timeout=120)
 
 
 def test_the_web_server_asks_a_socket_with_tls_and_a_token(
@@ -275,7 +280,7 @@ def test_it_is_off_and_survives_strange_callers(machine: Made) -> None:
     before = job.file.read_text()
 
     def ask(method: str, path: str, body: str = "", **headers: str) -> int:
-        caller = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        caller = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
         caller.request(method, path, body, headers)
         status = caller.getresponse().status
         caller.close()

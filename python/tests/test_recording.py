@@ -51,8 +51,9 @@ def build_and_run(source_text: str, folder: pathlib.Path) -> None:
 
 
 def busy(seconds: float) -> None:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    """Of processor time, however long a busy machine takes for them."""
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
         sum(range(1000))
 
 
@@ -257,14 +258,16 @@ def test_threads_that_share_a_range_keep_their_own_times(tmp_path: pathlib.Path)
 
 
 def test_stacks_are_sampled(tmp_path: pathlib.Path) -> None:
+    began = time.monotonic()
     with stepscope.Profiler(output_path=str(tmp_path), with_stack=True):
         busy(0.4)
+    took = time.monotonic() - began
     with stepscope.open(tmp_path) as run:
         sampled = run.query(
             "select sum(dur) / 1e9 as s from slices where cat = 'python_sample'"
             " and name like '%busy (%test_recording.py:%'"
         )
-        assert 0.2 < sampled["s"][0] < 0.5
+        assert 0.2 < sampled["s"][0] < took + 0.1
         # Who calls lies around whom it calls, also when both were seen equally long.
         around = run.query(
             "select min(depth) filter (name like 'test_stacks_are_sampled (%') as caller,"
@@ -288,12 +291,14 @@ def test_stacks_of_all_threads_are_sampled(tmp_path: pathlib.Path) -> None:
         threading.Thread(target=decode, name="decoder"),
         threading.Thread(target=idle, args=(done,), name="idler"),
     ]
+    began = time.monotonic()
     with stepscope.Profiler(output_path=str(tmp_path), with_stack=True):
         for thread in threads:
             thread.start()
         threads[0].join()
         done.set()
         threads[1].join()
+    took = time.monotonic() - began
     with stepscope.open(tmp_path) as run:
         sampled = run.query(
             "select thread, sum(dur) filter (name like '%busy (%') / 1e9 as busy,"
@@ -308,8 +313,8 @@ def test_stacks_of_all_threads_are_sampled(tmp_path: pathlib.Path) -> None:
             )
         }
         assert set(found) == {"MainThread", "decoder", "idler"}
-        assert 0.3 < found["decoder"][0] < 0.8
-        assert 0.3 < found["idler"][1] < 0.8
+        assert 0.3 < found["decoder"][0] < took + 0.1
+        assert 0.3 < found["idler"][1] < took + 0.1
         assert found["decoder"][1] == found["idler"][0] == 0
 
 
@@ -346,13 +351,25 @@ for step in range(100000):
 """
 
 
+def wait_for_flush(folder: pathlib.Path) -> None:
+    """Returns when all that was recorded before the call is in the file. It grows with each flush,
+    and the first one that is seen may have begun before."""
+    (raw,) = folder.glob("*/FRAMEWORK/stepscope.raw*")
+    end = time.monotonic() + 60
+    for _ in range(2):
+        size = raw.stat().st_size
+        while raw.stat().st_size == size:
+            assert time.monotonic() < end, "nothing is written"
+            time.sleep(0.01)
+
+
 def test_a_killed_program_leaves_a_run_that_opens(tmp_path: pathlib.Path) -> None:
     program = subprocess.Popen(
         [sys.executable, "-c", TRAIN_FOREVER, str(tmp_path)], stdout=subprocess.PIPE, text=True
     )
     assert program.stdout is not None
     assert program.stdout.readline().strip() == "running"
-    time.sleep(1)
+    wait_for_flush(tmp_path)
     program.send_signal(signal.SIGKILL)
     program.wait()
     program.stdout.close()

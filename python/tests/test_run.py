@@ -28,12 +28,12 @@ def interrupt():
     time.sleep(0.1)
     os.kill(os.getpid(), signal.SIGINT)
 
-threading.Thread(target=interrupt).start()
 started = time.monotonic()
 try:
+    threading.Thread(target=interrupt).start()
     {work}
 except KeyboardInterrupt:
-    print("interrupted" if time.monotonic() - started < 10 else "too late")
+    print("interrupted" if time.monotonic() - started < 60 else "too late")
 """
 
 
@@ -46,7 +46,7 @@ def copy_of(generated: pathlib.Path, to: pathlib.Path) -> pathlib.Path:
 def interrupted(work: str, argument: pathlib.Path) -> str:
     script = INTERRUPTED.format(work=work)
     command = [sys.executable, "-c", script, str(argument)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

@@ -53,7 +53,7 @@ def run_shell(cli: pathlib.Path, training: pathlib.Path) -> Callable[[str], str]
             },
             text=True,
             capture_output=True,
-            timeout=300,
+            timeout=1200,
         )
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
         return done.stdout + done.stderr

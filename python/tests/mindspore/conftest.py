@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -42,7 +43,9 @@ def environment(folder: pathlib.Path, injected: bool, more: dict[str, str]) -> d
 
 
 def under_msrun(ranks: int, folder: pathlib.Path) -> list[str]:
-    port = 20000 + os.getpid() % 20000
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
     return [
         str(pathlib.Path(sys.executable).parent / "msrun"), f"--worker_num={ranks}",
         f"--local_worker_num={ranks}", f"--master_port={port}", f"--log_dir={folder}/log",
@@ -80,7 +83,7 @@ def train(tmp_path: pathlib.Path) -> Started:
             env=environment(tmp_path, injected, more),
             text=True,
             capture_output=True,
-            timeout=300,
+            timeout=1200,
         )
         assert done.returncode == expect, done.stdout + done.stderr
         truth: dict[str, Any] = json.loads((tmp_path / "truth.json").read_text())

@@ -27,7 +27,7 @@ def test_the_whole_table(
         env=own_environment,
         text=True,
         capture_output=True,
-        timeout=900,
+        timeout=3000,
     )  # fmt: skip
     assert "150 scenarios, " in done.stdout, done.stdout + done.stderr
     assert "hangs 0, died 0" in done.stdout

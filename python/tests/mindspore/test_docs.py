@@ -40,7 +40,7 @@ def test_a_program(
     program.write_text(text)
     done = subprocess.run(
         [sys.executable, str(program)], cwd=tmp_path, env=in_environment(), text=True,
-        capture_output=True, timeout=300,
+        capture_output=True, timeout=1200,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     with stepscope.open(tmp_path / "runs") as run:

@@ -20,7 +20,7 @@ import pytest
 import stepscope
 from stepscope import _record
 from stepscope.profiler import AicoreMetrics, DynamicProfilerMonitor, ExportType, ProfilerLevel
-from stepscope.profiler.dynamic import config, log, watch
+from stepscope.profiler.dynamic import config, config_file, log, watch
 
 NATIVE = hasattr(_record, "__file__") and _record.__file__.endswith(".so")
 
@@ -32,7 +32,7 @@ SEED = {
 
 
 def until(condition: Callable[[], bool], what: str = "") -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < end, what or "it never came true"
         time.sleep(0.01)
@@ -129,7 +129,7 @@ def test_the_training_does_not_wait_for_the_log(
     append = log.RankLog._append
 
     def hang(self: log.RankLog, rank: int, line: str) -> None:
-        answers.wait(20)
+        answers.wait(120)
         append(self, rank, line)
 
     one = training()
@@ -139,7 +139,7 @@ def test_the_training_does_not_wait_for_the_log(
     began = time.monotonic()
     one.callbacks(6)
     assert one.windows() == {"rank0_start3_stop4": [3, 4]}
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 60
     path = one.folder / "log" / "rank_0.log"
     assert not path.exists() or "are recorded in" not in path.read_text()
     answers.set()
@@ -314,14 +314,17 @@ def test_what_is_wrong_changes_nothing(
     assert one.windows()["rank0_start10_stop10"] == [10]
 
 
-def test_a_file_in_the_middle_of_being_written(training: Callable[..., Training]) -> None:
+def test_a_file_in_the_middle_of_being_written(
+    training: Callable[..., Training], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(config_file, "_SECOND_LOOK", 60.0)  # longer than this machine hesitates
     one = training()
     version = one.monitor._version
     with one.file.open("w") as file:
         file.write('{"start_step": 3,')
         file.flush()
         one.monitor._helper.wake()  # type: ignore[union-attr]
-        time.sleep(0.05)
+        until(lambda: one.monitor._file._broken is not None, "it is looked at")
         file.write('"stop_step": 3}')
     until(lambda: one.monitor._version != version)
     assert not [line for line in one.log() if "not taken" in line]
@@ -607,7 +610,7 @@ def test_it_keeps_no_program_alive(tmp_path: pathlib.Path) -> None:
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert (ended.returncode, ended.stdout) == (0, "done\n"), ended.stderr
     assert "stop_step 9 was not reached" in ended.stderr
@@ -643,7 +646,7 @@ def test_the_environment_records_already(tmp_path: pathlib.Path) -> None:
         },
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert ended.returncode == 0, ended.stderr
     assert (

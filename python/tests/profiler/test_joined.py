@@ -83,8 +83,8 @@ def test_profiler_without_a_schedule(record_program: RecordProgram, tmp_path: Pa
 import stepscope, time
 profiler = stepscope.Profiler(output_path="own", max_disk_gb=1, with_stack=True)
 for _ in range(3):
-    until = time.monotonic() + 0.05
-    while time.monotonic() < until: pass
+    until = time.thread_time() + 0.05
+    while time.thread_time() < until: pass
     profiler.step()
 profiler.analyse()
 second = stepscope.Profiler()
@@ -122,7 +122,7 @@ def test_the_command_line_chooses_bounds_and_interval(
     program = """
 import stepscope, time
 with stepscope.profile(gpu_tier="full", system_interval_ms=1):
-    time.sleep(0.5)
+    time.sleep(1.5)
 """
     options = ("--system-interval-ms", "20", "--max-disk-gb", "0.5", "--max-host-mb", "64")
     said = record_program("-c", program, options=options)
@@ -136,7 +136,7 @@ with stepscope.profile(gpu_tier="full", system_interval_ms=1):
         sql = "select count(*) from counters c join tracks t using (rank, track) where "
         sql += "t.thread = 'machine cpu system %'"
         ((samples,),) = rows(run, sql)
-    assert samples > 3, "one at a second each"
+    assert samples > 8, "one at a second each would be three"
     info = json.loads((the_run(tmp_path) / "profiler_info_0.json").read_text())
     assert "gpu" not in info["stepscope"]["sources"], "the outer recording's are its own"
 

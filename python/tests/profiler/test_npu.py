@@ -255,11 +255,14 @@ def test_a_hanging_msprof_is_ended_with_its_children(
 ) -> None:
     with_msprof(monkeypatch, "hang")
     monkeypatch.setenv("FAKE_MSPROF_CHILD", str(tmp_path / "child"))
-    monkeypatch.setenv("STEPSCOPE_MSPROF_TIMEOUT_S", "3")
-    (said,) = msprof.export(raw)
-    assert "more than 3 s" in said
+    for seconds in (3, 15, 75):  # until it has come to hang, on a busy machine
+        monkeypatch.setenv("STEPSCOPE_MSPROF_TIMEOUT_S", str(seconds))
+        (said,) = msprof.export(raw)
+        assert f"more than {seconds} s" in said
+        if (tmp_path / "child").exists():
+            break
     child = Path(f"/proc/{(tmp_path / 'child').read_text()}/stat")
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while child.exists() and child.read_text().split()[2] != "Z" and time.monotonic() < until:
         time.sleep(0.01)
     assert not child.exists() or child.read_text().split()[2] == "Z"

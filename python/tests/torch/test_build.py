@@ -7,7 +7,6 @@ import pathlib
 import stat
 import subprocess
 import sys
-import time
 
 import pytest
 from stepscope.torch import _build, _library
@@ -75,14 +74,9 @@ def test_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
         _build.compiler()
 
 
-def test_a_real_build_takes_seconds(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_real_build_is_small(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    start = time.monotonic()
-    library = build()
-    assert time.monotonic() - start < 120
-    assert library.stat().st_size < 1 << 20
+    assert build().stat().st_size < 1 << 20
 
 
 WITHOUT_COMPILER = """

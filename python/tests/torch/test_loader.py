@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import queue
 import subprocess
@@ -20,6 +21,8 @@ from stepscope.torch._loader import LoaderQueues, Loaders, _View
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 from torch.utils.data._utils import worker as torch_worker
 from torch.utils.data.dataloader import _BaseDataLoaderIter
+
+SUPPORT = str(pathlib.Path(__file__).parents[1] / "support")
 
 
 class Numbers(Dataset[torch.Tensor]):
@@ -65,11 +68,12 @@ def opened(profiler: profile) -> stepscope.Run:
 
 
 # A program of its own: workers that are spawned import it. They live for several samples of their
-# processor time, also on a busy machine.
+# processor time.
 PROGRAM = """
 import sys, time
 import torch
 from stepscope.torch import profile
+from system_samples import wait_for_samples
 from torch.utils.data import DataLoader, Dataset
 
 class Numbers(Dataset):
@@ -83,7 +87,10 @@ class Numbers(Dataset):
 if __name__ == "__main__":
     with profile(data_process=True, output_path="data"):
         loader = DataLoader(Numbers(), 4, num_workers=2, multiprocessing_context=sys.argv[1])
-        print(*(int(value) for batch in loader for value in batch))
+        for number, batch in enumerate(loader):
+            if number == 0:
+                wait_for_samples()
+            print(*map(int, batch))
 """
 
 
@@ -91,7 +98,13 @@ if __name__ == "__main__":
 def test_workers(method: str, tmp_path: pathlib.Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-    done = subprocess.run([sys.executable, str(program), method], capture_output=True, text=True)
+    paths = [SUPPORT, os.environ.get("PYTHONPATH", "")]
+    done = subprocess.run(
+        [sys.executable, str(program), method],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        capture_output=True,
+        text=True,
+    )
     assert done.stdout.split() == [str(number) for number in range(24)], done.stderr
     with stepscope.open(tmp_path / "data") as run:
         assert rows(run, "select stage, kind, workers, capacity, consumer from stages") == [
@@ -145,7 +158,7 @@ def test_workers_that_run_already_and_stay(tmp_path: pathlib.Path) -> None:
     ) as profiler:
         for _ in range(2):
             for _ in loader:
-                time.sleep(0.03)  # in which the worker makes more than one
+                time.sleep(0.1)  # in which the worker makes more than one
                 profiler.step()
     assert nothing_is_left()
     assert sum(len(batch) for batch in loader) == 24, "the workers go on"

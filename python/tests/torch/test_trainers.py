@@ -33,7 +33,7 @@ def program(tmp_path: pathlib.Path) -> Iterator[Started]:
         file.write_text(text)
         done = subprocess.run(
             [sys.executable, str(file)], cwd=tmp_path, env={**os.environ, **OFFLINE}, text=True,
-            capture_output=True, timeout=300,
+            capture_output=True, timeout=1200,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr

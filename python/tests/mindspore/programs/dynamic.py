@@ -36,8 +36,12 @@ edits = {
 
 def edit(number):
     if number in edits:
+        version = monitor._version
         config.write_text(json.dumps(edits[number]))
-        time.sleep(0.5)
+        end = time.monotonic() + 120
+        while monitor._version == version:
+            assert time.monotonic() < end, "it was not read"
+            time.sleep(0.01)
 
 
 class Bracket(Callback):

@@ -29,6 +29,6 @@ while time.monotonic() < begun + 3:
     step(x, y).asnumpy()
     profiler.step()
     number += 1
-truth = {"last_step": number, "steps_a_second": number / 3, "pid": os.getpid()}
+truth = {"last_step": number, "killed_ns": time.time_ns(), "pid": os.getpid()}
 pathlib.Path(folder, "truth.json").write_text(json.dumps(truth))
 os.kill(os.getpid(), signal.SIGKILL)
