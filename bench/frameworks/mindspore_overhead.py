@@ -183,22 +183,41 @@ def figures(results: dict[str, list[Any]], steps: int) -> dict[str, dict[str, fl
     return table
 
 
+def print_paired(results: dict[str, list[Any]]) -> None:
+    """What is added to a step, each window against that of its own round: phases of the machine are
+    longer than a round."""
+    print("added to a step, ms: median of the rounds (quartiles)")
+    for share, name in ((0, "shortest"), (0.1, "10 %"), (0.25, "25 %"), (0.5, "50 %")):
+        steps = {
+            kind: [quantile(one["trained"], share) * 1e3 for one in windows]
+            for kind, windows in results.items()
+        }
+        line = f"  {name:10}"
+        for kind, base in (("mindspore", "off"), ("stepscope", "off"), ("stepscope", "mindspore")):
+            added = [ours - theirs for ours, theirs in zip(steps[kind], steps[base])]
+            low, middle, high = (quantile(added, part) for part in (0.25, 0.5, 0.75))
+            line += f"  {kind} - {base} {middle:+.3f} ({low:+.3f}..{high:+.3f})"
+        print(line)
+
+
 def print_table(table: dict[str, dict[str, float]]) -> None:
     names = list(next(iter(table.values())))
     print(f"{'':24}" + "".join(f"{kind:>14}" for kind in table))
     for name in names:
         print(f"{name:24}" + "".join(f"{row[name]:14.3f}" for row in table.values()))
     for name, what in (
-        ("added_mean_us", "a step, mean"),
-        ("added_median_us", "a step, median"),
-        ("added_to_window_s", "the whole window"),
+        ("added_mean_us", "a step with the call behind it, mean"),
+        ("added_median_us", "a step with the call behind it, median"),
+        ("added_to_window_s", "the whole window with its end"),
     ):
         ours_added, theirs_added = table["stepscope"][name], table["mindspore"][name]
         ratio = f"{ours_added / theirs_added:.2f}" if theirs_added > 0 else "no ratio"
         print(f"added to {what}, stepscope / mindspore: {ratio}")
 
 
-def measure(mode: str, steps: int, rounds: int, memory_steps: int) -> dict[str, dict[str, float]]:
+def measure(
+    mode: str, steps: int, rounds: int, memory_steps: int, analyse: bool
+) -> dict[str, dict[str, float]]:
     train = make_step(mode)
     for kind in ("off", *KINDS):  # warm
         window(kind, train, 30)
@@ -212,7 +231,8 @@ def measure(mode: str, steps: int, rounds: int, memory_steps: int) -> dict[str, 
     for round_number in range(rounds):
         turn = round_number % len(KINDS)  # nobody is always the first
         for kind in KINDS[turn:] + KINDS[:turn]:
-            results[kind].append(window(kind, train, steps))
+            results[kind].append(window(kind, train, steps, analyse))
+    print_paired(results)
     table = figures(results, steps)
     for kind, one in long.items():
         table[kind][f"grown_mib_{memory_steps}"] = one["grown"]
@@ -226,12 +246,15 @@ def main() -> None:
     parser.add_argument("--mode", choices=MODES, help="only this one")
     parser.add_argument("--steps", type=int, default=400, help="of a window")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--no-analysis", action="store_true", help="for many rounds: steps only")
     parser.add_argument("--memory-steps", type=int, default=2000, help="0: leave memory out")
     parser.add_argument("--json", type=pathlib.Path, help="also write the figures here")
     chosen = parser.parse_args()
     tables = {}
     for mode in [chosen.mode] if chosen.mode else MODES:
-        tables[mode] = measure(mode, chosen.steps, chosen.rounds, chosen.memory_steps)
+        tables[mode] = measure(
+            mode, chosen.steps, chosen.rounds, chosen.memory_steps, not chosen.no_analysis
+        )
         load = " ".join(f"{value:.1f}" for value in os.getloadavg())
         print(f"{mode}, {chosen.rounds} rounds of {chosen.steps} steps, load {load}")
         print_table(tables[mode])
