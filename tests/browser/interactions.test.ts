@@ -145,7 +145,7 @@ describe('the frame of a run', () => {
     await session.page.getByRole('application', { name: en.part.fp_bp }).focus()
     for (const [key, step] of [['Home', steps[0]], ['End', steps[1]]] as const) {
       await session.page.keyboard.press(key)
-      expect(await session.page.getByRole('application', { name: en.part.fp_bp }).getAttribute('aria-label')).toContain(`: ${step},`)
+      expect(await session.page.getByRole('application', { name: en.part.fp_bp }).locator('xpath=..').getByRole('status').innerText()).toMatch(new RegExp(`^${step},`))
     }
     const part = async () => (await session.page.locator('.minimap .window').boundingBox())!.width
     await session.go(`${generated}/timeline?rank=0`)
@@ -367,7 +367,7 @@ describe('charts by keys', () => {
   const press = async (...keys: string[]) => {
     for (const key of keys) await session.page.keyboard.press(key)
   }
-  const told = async (name: string) => (await chart(name).getAttribute('aria-label'))?.slice(name.length + 2) ?? ''
+  const told = (name: string) => chart(name).locator('xpath=..').getByRole('status').innerText()
 
   it('go from step to step and choose one', async () => {
     const name = en.part.fp_bp
@@ -394,6 +394,26 @@ describe('charts by keys', () => {
     expect(await told(name)).toBe(third)
     await session.page.keyboard.press('Tab')
     expect(await told(name)).toBe('')
+  })
+
+  it('tell what is shown when the legend hides a part', async () => {
+    const name = en.communication.wait
+    await session.go(`${generated}/communication`)
+    const box = (await chart(name).boundingBox())!
+    await chart(name).focus()
+    await press('Home')
+    const whole = await told(name)
+    expect(whole).toContain(en.communication.moving)
+    await session.page.mouse.click(box.x + 30, box.y + 7) // the first name of the legend
+    await chart(name).focus()
+    await press('Home')
+    const first = await told(name)
+    expect(first).not.toContain(en.communication.moving)
+    expect(first).toContain(en.communication.waiting)
+    await press('ArrowRight')
+    expect(await told(name)).toMatch(/^1,/)
+    await session.picture('chart-keys-legend')
+    await session.reload()
   })
 
   it('tell operators, and open them', async () => {
