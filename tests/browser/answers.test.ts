@@ -175,6 +175,17 @@ describe('pages', () => {
     await alerts().getByText(zh.state.offline).first().waitFor()
   })
 
+  it('stay in English where the Chinese texts do not come', async () => {
+    await session.page.route(/\/chinese[^/]*\.js$/, (route) => route.abort())
+    await session.go(`${generated}/overview`)
+    await session.page.getByRole('button', { name: en.bar.language }).click()
+    await session.page.getByRole('alert').getByText(en.bar.noLanguage).waitFor()
+    await session.picture('no-chinese')
+    await session.page.evaluate(() => localStorage.setItem('stepscope.language', 'zh'))
+    await session.reload()
+    await session.page.getByRole('link', { name: en.page.timeline }).first().waitFor()
+  })
+
   it('say that samples of the processors could not be loaded', async () => {
     await session.page.route(/analyses\/cpu_samples/, fail)
     await session.go(`${runPath('example')}/cpu`)

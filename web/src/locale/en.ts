@@ -7,7 +7,7 @@ export default {
     ranks: 'Ranks', sql: 'SQL', quality: 'Quality',
   },
   bar: {
-    rank: 'Rank', allRanks: 'All ranks', theme: 'Theme', light: 'Light', dark: 'Dark', language: '中文', help: 'Keys',
+    rank: 'Rank', allRanks: 'All ranks', theme: 'Theme', light: 'Light', dark: 'Dark', language: '中文', noLanguage: 'The Chinese texts could not be loaded', help: 'Keys',
     search: 'Search', losses: 'Data lost', suspects: 'Data doubtful', clean: 'Data complete', collapse: 'Collapse', expand: 'Expand',
     back: 'All runs', strip: 'Steps', stripDoc: 'A bar for each step: its height is its length, the colours say where it went. Click one to choose it on every page; drag over several, or click another one with shift, to zoom charts over the steps, the timeline and the processors to them.', range: 'steps {first} to {last}', rangeClear: 'All steps again',
   },

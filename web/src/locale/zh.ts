@@ -7,7 +7,7 @@ export default {
     ranks: '多卡', sql: 'SQL', quality: '数据质量',
   },
   bar: {
-    rank: '卡', allRanks: '所有卡', theme: '主题', light: '浅色', dark: '深色', language: 'English', help: '快捷键',
+    rank: '卡', allRanks: '所有卡', theme: '主题', light: '浅色', dark: '深色', language: 'English', noLanguage: '未能加载中文文本', help: '快捷键',
     search: '搜索', losses: '数据有丢失', suspects: '数据存疑', clean: '数据完整', collapse: '收起', expand: '展开',
     back: '所有运行', strip: '训练步', stripDoc: '每步一条：高度是时长，颜色表示时间去向。点击可在所有页面选择该步。拖过多个，或按住 Shift 点另一个，可把按步的图表、时间线和处理器页面缩放到这些步。', range: '第 {first} 到 {last} 步', rangeClear: '恢复全部步',
   },
