@@ -155,13 +155,29 @@ describe('the frame of a run', () => {
     await session.picture('strip-range-timeline')
     await session.page.getByRole('button', { name: `steps ${steps[0]} to ${steps[1]}` }).click()
     await expect.poll(() => session.page.url()).not.toMatch(/first=/)
-    // By keys: one step, then another with shift.
-    await bars.nth(1).focus()
-    await session.page.keyboard.press('Enter')
-    await bars.nth(3).focus()
-    await session.page.keyboard.press('Shift+Enter')
-    await session.page.waitForURL(/first=\d+&last=\d+/)
-    await session.settle()
+    // By keys: one step, then another with shift. The other pages show the same.
+    const [from, to] = await Promise.all([1, 3].map(async (at) => /\d+/.exec((await bars.nth(at).getAttribute('aria-label'))!)![0]))
+    const place = async () => (await session.page.locator('.minimap .window').boundingBox())!
+    const zoom = async (page: string) => {
+      await session.go(`${generated}/${page}?rank=0`)
+      await bars.nth(1).focus()
+      await session.page.keyboard.press('Enter')
+      await session.page.waitForURL(new RegExp(`step=${from}(&|$)`))
+      await bars.nth(3).focus()
+      await session.page.keyboard.press('Shift+Enter')
+      await expect.poll(() => session.page.url()).toMatch(new RegExp(`first=${from}&last=${to}(&|$)`))
+      expect(session.page.url()).not.toMatch(/[?&]step=/)
+      await session.settle()
+    }
+    await zoom('timeline')
+    await expect.poll(async () => (await place()).width).toBeLessThan(whole * 0.8)
+    await session.page.waitForTimeout(300)
+    const there = await place()
+    await zoom('steps')
+    await rail().getByRole('link', { name: en.page.timeline }).click()
+    await session.page.waitForURL(/timeline/)
+    await expect.poll(place).toEqual(there)
+    await session.picture('strip-range-rail')
   })
 
   it('changes language and theme, and keeps them', async () => {

@@ -8,6 +8,11 @@ import { useRun, type StepRange } from '../runState'
 import type { StepMark } from './scene'
 import type { View } from './viewport'
 
+type Choice = [step: number | null, range: StepRange | null]
+// Whether something else was chosen; a step that is let go leaves the view where it is, unless a range takes its place.
+const isOther = ([step, range]: Choice, [stepBefore, rangeBefore]: Choice): boolean =>
+  (step !== null && step !== stepBefore) || (range !== null && range !== rangeBefore)
+
 export function useSteps(steps: Loaded<ResultTable>, tracks: Loaded<unknown>, origin: Ref<bigint>, goTo: (from: number, to: number) => void) {
   const { shownRank, step, stepRange } = useRun()
   const stepMarks = computed<StepMark[]>(() => {
@@ -34,5 +39,11 @@ export function useSteps(steps: Loaded<ResultTable>, tracks: Loaded<unknown>, or
     const found = stepMarks.value.find((one) => one.step === step.value)
     return found ? { from: found.start, to: found.end } : null
   }
-  return { stepMarks, showSteps, wantedSteps, stepView }
+  // Once it is known when they are; `still`: they are wanted then.
+  async function showWanted(still = () => true) {
+    await stepView()
+    const wanted = wantedSteps()
+    if (wanted && still()) showSteps(wanted)
+  }
+  return { stepMarks, showWanted, stepView, isOther }
 }
