@@ -99,7 +99,7 @@ describe('the timeline', () => {
   })
 
   it('counts the lanes of closed ranks', async () => {
-    const covers = async () => Number(/([\d\u2009]+) lanes/.exec(await session.page.locator('aside').innerText())?.[1])
+    const covers = async () => Number(/([\d\u2009]+) lanes/.exec(await session.page.locator('aside').innerText())?.[1]?.replaceAll('\u2009', ''))
     await session.go(`${generated}/timeline?range=0_50000000&lanes=stream`)
     const open = await covers()
     await session.go(`${generated}/overview`)
