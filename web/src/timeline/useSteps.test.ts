@@ -47,6 +47,15 @@ test('a step that is chosen before the table of steps is there is shown when it 
   expect(shown()).toEqual([[1, 2]])
 })
 
+test('a search looks into the steps that are chosen, one or several', async () => {
+  const { stepView } = make()
+  expect(await stepView()).toBeNull()
+  stepRange.value = { first: 2, last: 3 }
+  expect(await stepView()).toEqual({ from: 1000, to: 3000 })
+  step.value = 9
+  expect(await stepView()).toBeNull()
+})
+
 test('a range that takes the place of a step is another choice, a step that is let go is none', () => {
   const { isOther } = make()
   const range = { first: 2, last: 5 }
