@@ -278,6 +278,7 @@ describe('tables', () => {
 
   it('sort by Enter on a heading, and open by Enter on a row', async () => {
     await session.go(`${generated}/operators?rank=0&tab=kernels&view=all`)
+    await session.reload() // menus and the line of filters are closed
     const main = session.page.getByRole('main')
     const head = main.locator('th', { hasText: 'count' }).first()
     const drawer = session.page.locator('.drawer')
@@ -306,6 +307,7 @@ describe('tables', () => {
 
   it('keep their headings and filters in sight', async () => {
     await session.go(`${generated}/operators?rank=0&tab=kernels&view=all`)
+    await session.reload() // menus and the line of filters are closed
     const main = session.page.getByRole('main')
     await main.getByRole('button', { name: en.table.filter, exact: true }).first().click()
     const box = main.locator('.scroll').first()
