@@ -39,6 +39,13 @@ test('a filtered column shows although it would not; one of moments has no filte
   expect(names.value).toEqual(['name', 'count'])
 })
 
+test('a filtered column that was taken away stays in its place', () => {
+  const { names, filter, toggleColumn } = make(['name', 'rank'])
+  toggleColumn('name')
+  filter('name', 'a')
+  expect(names.value).toEqual(['name', 'rank'])
+})
+
 test('a column that goes takes its filter with it', () => {
   const { names, filters, filter, toggleColumn } = make(['name', 'rank'])
   filter('rank', '1')

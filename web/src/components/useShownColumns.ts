@@ -25,13 +25,11 @@ export function useShownColumns(table: Readonly<ShownTable>, { toggled, filters,
     const there = table.columns.filter(tells).map((column) => column.name)
     return table.show ? table.show.filter((name) => there.includes(name)) : there
   })
-  const chosen = computed(() => [
-    ...usual.value.filter((name) => !toggled.value.has(name)),
-    ...table.columns.map((column) => column.name).filter((name) => toggled.value.has(name) && !usual.value.includes(name)),
-  ])
+  const filtered = computed(() => new Set(table.columns.filter((column) => filters.value.has(column.name) && canFilter(column)).map((column) => column.name)))
+  const isChosen = (name: string) => usual.value.includes(name) !== toggled.value.has(name)
   const names = computed(() => {
-    const filtered = table.columns.filter((column) => filters.value.has(column.name) && canFilter(column)).map((column) => column.name)
-    return [...chosen.value, ...filtered.filter((name) => !chosen.value.includes(name))]
+    const others = table.columns.map((column) => column.name).filter((name) => !usual.value.includes(name))
+    return [...usual.value, ...others].filter((name) => isChosen(name) || filtered.value.has(name))
   })
   const shown = computed(() => names.value.flatMap((name) => {
     const i = table.columns.findIndex((column) => column.name === name)
@@ -40,9 +38,9 @@ export function useShownColumns(table: Readonly<ShownTable>, { toggled, filters,
   }))
   // A column that goes takes its filter with it.
   function toggleColumn(name: string) {
-    const isFiltered = names.value.includes(name) && filters.value.has(name)
+    const isFiltered = filtered.value.has(name)
     if (isFiltered) filter(name, '')
-    if (!isFiltered || chosen.value.includes(name)) void toggle(name)
+    if (!isFiltered || isChosen(name)) void toggle(name)
   }
   return { names, shown, toggleColumn }
 }
