@@ -27,5 +27,7 @@ test('other refusals are not', async () => {
     refuse(status, code)
     await expect(api.analysis('a', 'steps')).rejects.toMatchObject({ code })
   }
+  refuse(409, 'changed') // of steps that were asked for before
+  await expect(api.capture({ next: 3 })).rejects.toMatchObject({ code: 'changed' })
   expect(changed).not.toHaveBeenCalled()
 })

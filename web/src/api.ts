@@ -29,7 +29,7 @@ async function fetchChecked(path: string, init?: RequestInit): Promise<Response>
   if (response.ok) return response
   const body = await response.json().catch(() => null)
   const error = body?.error
-  if (response.status === 409 && error?.code === 'changed') changeListeners.forEach((listener) => listener())
+  if (response.status === 409 && error?.code === 'changed' && path.startsWith('runs/')) changeListeners.forEach((listener) => listener())
   throw new ApiError(error?.code ?? String(response.status), error?.message ?? response.statusText, error?.remedy ?? '')
 }
 
