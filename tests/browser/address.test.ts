@@ -120,8 +120,7 @@ describe('the timeline', () => {
     await expectAddress(/segment=\d+_0_\d+_\d+_1_\d+_/)
     const text = await aside().innerText()
     await session.reload()
-    await session.page.waitForTimeout(500)
-    expect(await aside().innerText()).toBe(text)
+    await expect.poll(() => aside().innerText()).toBe(text)
     await session.picture('address-segment')
     await session.page.keyboard.press('Escape')
     await expect.poll(address).not.toMatch(/segment=/)
@@ -129,7 +128,9 @@ describe('the timeline', () => {
 
   // What of the run is on screen, in pixels of the map above.
   const part = () => session.page.locator('.minimap .window').boundingBox()
-  const rest = () => session.page.waitForTimeout(400) // until the address follows
+  // The address follows a view when it rests.
+  const view = () => /from=-?\d+&to=\d+/.exec(address())?.[0] ?? ''
+  const rest = (before = '') => expect.poll(view).not.toBe(before)
   const filter = () => session.page.getByRole('searchbox', { name: en.timeline.filter }).inputValue()
 
   it('another link to it, Back and Forward', async () => {
@@ -183,9 +184,10 @@ describe('the timeline', () => {
     await open('rank=0')
     await rest()
     const whole = await part()
+    const before = view()
     await session.page.getByRole('listbox').getByRole('option').nth(3).click()
     await expect.poll(async () => (await part())!.width).toBeLessThan(whole!.width)
-    await rest()
+    await rest(before)
     const step = await part()
     await session.page.goBack()
     await expect.poll(part).toEqual(whole)

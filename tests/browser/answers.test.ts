@@ -99,7 +99,7 @@ describe('the timeline', () => {
   })
 
   it('counts the lanes of closed ranks', async () => {
-    const covers = async () => Number(/([\d\u2009]+) lanes/.exec(await session.page.locator('aside').innerText())?.[1])
+    const covers = async () => Number(/([\d\u2009]+) lanes/.exec(await session.page.locator('aside').innerText())?.[1]?.replaceAll('\u2009', ''))
     await session.go(`${generated}/timeline?range=0_50000000&lanes=stream`)
     const open = await covers()
     await session.go(`${generated}/overview`)
@@ -173,6 +173,17 @@ describe('pages', () => {
     await session.page.route(/analyses\/memory\?/, (route) => route.abort())
     await session.go(`${generated}/memory`)
     await alerts().getByText(zh.state.offline).first().waitFor()
+  })
+
+  it('stay in English where the Chinese texts do not come', async () => {
+    await session.page.route(/\/chinese[^/]*\.js$/, (route) => route.abort())
+    await session.go(`${generated}/overview`)
+    await session.page.getByRole('button', { name: en.bar.language }).click()
+    await session.page.getByRole('alert').getByText(en.bar.noLanguage).waitFor()
+    await session.picture('no-chinese')
+    await session.page.evaluate(() => localStorage.setItem('stepscope.language', 'zh'))
+    await session.reload()
+    await session.page.getByRole('link', { name: en.page.timeline }).first().waitFor()
   })
 
   it('say that samples of the processors could not be loaded', async () => {

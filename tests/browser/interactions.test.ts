@@ -14,6 +14,10 @@ const generated = runPath('generated')
 let session: Session
 withSession((made) => (session = made))
 
+const chart = (name: string) => session.page.getByRole('application', { name }).first()
+// What is said of the item that keys have gone to.
+const told = (name: string) => chart(name).locator('xpath=..').getByRole('status').innerText()
+
 describe('the list of runs', () => {
   const rows = () => session.page.locator('tbody tr')
   const row = (name: string) => rows().filter({ hasText: name })
@@ -145,7 +149,16 @@ describe('the frame of a run', () => {
     await session.page.getByRole('application', { name: en.part.fp_bp }).focus()
     for (const [key, step] of [['Home', steps[0]], ['End', steps[1]]] as const) {
       await session.page.keyboard.press(key)
-      expect(await session.page.getByRole('application', { name: en.part.fp_bp }).getAttribute('aria-label')).toContain(`: ${step},`)
+      expect(await told(en.part.fp_bp)).toMatch(new RegExp(`^${step},`))
+    }
+    // So has that of another page, to which the rail leads.
+    await rail().getByRole('link', { name: en.page.communication }).click()
+    await session.page.waitForURL(/communication/)
+    await session.settle()
+    await session.page.getByRole('application', { name: en.communication.wait }).focus()
+    for (const [key, step] of [['Home', steps[0]], ['End', steps[1]]] as const) {
+      await session.page.keyboard.press(key)
+      expect(await told(en.communication.wait)).toMatch(new RegExp(`^${step},`))
     }
     const part = async () => (await session.page.locator('.minimap .window').boundingBox())!.width
     await session.go(`${generated}/timeline?rank=0`)
@@ -155,13 +168,44 @@ describe('the frame of a run', () => {
     await session.picture('strip-range-timeline')
     await session.page.getByRole('button', { name: `steps ${steps[0]} to ${steps[1]}` }).click()
     await expect.poll(() => session.page.url()).not.toMatch(/first=/)
-    // By keys: one step, then another with shift.
-    await bars.nth(1).focus()
-    await session.page.keyboard.press('Enter')
-    await bars.nth(3).focus()
-    await session.page.keyboard.press('Shift+Enter')
-    await session.page.waitForURL(/first=\d+&last=\d+/)
-    await session.settle()
+    // By keys: one step, then another with shift. The other pages show the same.
+    const [from, to] = await Promise.all([1, 3].map(async (at) => /\d+/.exec((await bars.nth(at).getAttribute('aria-label'))!)![0]))
+    const place = async () => (await session.page.locator('.minimap .window').boundingBox())!
+    const zoom = async (page: string) => {
+      await session.go(`${generated}/${page}?rank=0`)
+      await bars.nth(1).focus()
+      await session.page.keyboard.press('Enter')
+      await session.page.waitForURL(new RegExp(`step=${from}(&|$)`))
+      await bars.nth(3).focus()
+      await session.page.keyboard.press('Shift+Enter')
+      await expect.poll(() => session.page.url()).toMatch(new RegExp(`first=${from}&last=${to}(&|$)`))
+      expect(session.page.url()).not.toMatch(/[?&]step=/)
+      await session.settle()
+    }
+    await zoom('timeline')
+    await expect.poll(async () => (await place()).width).toBeLessThan(whole * 0.8)
+    await session.page.waitForTimeout(300)
+    const there = await place()
+    await zoom('steps')
+    await rail().getByRole('link', { name: en.page.timeline }).click()
+    await session.page.waitForURL(/timeline/)
+    await expect.poll(place).toEqual(there)
+    await session.picture('strip-range-rail')
+  })
+
+  it('takes half of a range of steps for none', async () => {
+    const example = `${runPath('example')}/cpu`
+    const reset = () => session.page.getByRole('button', { name: /steps \d+ to \d+/ }).count()
+    const asked = async (query: string) => {
+      await session.go(`${generated}/overview`)
+      const asking = session.page.waitForRequest(/analyses\/cpu\?/)
+      await session.go(`${example}?${query}`)
+      return new URL((await asking).url()).searchParams.get('last_step')
+    }
+    expect(await asked('first=3')).toBeNull()
+    expect(await reset()).toBe(0)
+    expect(await asked('first=3&last=5')).toBe('5')
+    expect(await reset()).toBe(1)
   })
 
   it('changes language and theme, and keeps them', async () => {
@@ -201,7 +245,7 @@ describe('tables', () => {
     await session.go(`${generated}/operators?rank=0&tab=kernels&view=all`)
     const main = session.page.getByRole('main')
     const lines = main.locator('tr.line')
-    const counted = async () => Number(/^(?:(\d+) of )?(\d+) rows?/.exec(await main.locator('.tools .muted').first().innerText())?.[1] ?? NaN)
+    const counted = async () => Number(/^([\d\u2009]+) of [\d\u2009]+ rows?/.exec(await main.locator('.tools .muted').first().innerText())?.[1]?.replaceAll('\u2009', '') ?? NaN)
     await main.getByRole('button', { name: en.table.filter, exact: true }).first().click()
     const filter = (column: string) => main.getByRole('searchbox', { name: `Filter of ${column}`, exact: true })
     await filter('name').fill('nccl')
@@ -221,6 +265,59 @@ describe('tables', () => {
     await main.getByRole('button', { name: en.table.filter, exact: true }).first().click()
     await expect.poll(() => session.address()).not.toMatch(/filter\./)
     expect(await filter('name').count()).toBe(0)
+    // A column that is filtered shows, although it was taken away; it takes its filter with it.
+    await session.go(`${generated}/operators?rank=0&tab=kernels&view=all&columns.kernels_kernels=name&filter.kernels_kernels=name~nccl`)
+    expect(await filter('name').inputValue()).toBe('nccl')
+    await session.picture('table-filter-hidden')
+    await main.locator('summary', { hasText: en.table.columns }).first().click()
+    await main.getByRole('checkbox', { name: 'name', exact: true }).click()
+    await expect.poll(() => session.address()).not.toMatch(/filter\./)
+    expect(await filter('name').count()).toBe(0)
+    expect(await main.locator('th', { hasText: 'name' }).count()).toBe(0)
+  })
+
+  it('sort by Enter on a heading, and open by Enter on a row', async () => {
+    await session.go(`${generated}/operators?rank=0&tab=kernels&view=all`)
+    await session.reload() // menus and the line of filters are closed
+    const main = session.page.getByRole('main')
+    const head = main.locator('th', { hasText: 'count' }).first()
+    const drawer = session.page.locator('.drawer')
+    await main.locator('.scroll').first().focus()
+    await session.page.keyboard.press('ArrowDown')
+    await head.getByRole('button').focus()
+    await session.page.keyboard.press('Enter')
+    await expect.poll(() => head.getAttribute('aria-sort')).toBe('descending')
+    expect(await drawer.count()).toBe(0)
+    await session.page.keyboard.press('ArrowDown')
+    await session.page.keyboard.press('Enter')
+    await drawer.waitFor()
+    // Escape is the menu's while it is open, then the drawer's.
+    const menu = main.locator('summary', { hasText: en.table.columns }).first()
+    await menu.focus()
+    await session.page.keyboard.press('Enter')
+    await session.page.keyboard.press('Tab')
+    await session.page.keyboard.press('Escape')
+    expect(await main.locator('details[open]').count()).toBe(0)
+    expect(await menu.evaluate((element) => element === document.activeElement)).toBe(true)
+    expect(await drawer.count()).toBe(1)
+    await session.page.keyboard.press('Escape')
+    await expect.poll(() => drawer.count()).toBe(0)
+    await session.settle()
+  })
+
+  it('keep their headings and filters in sight', async () => {
+    await session.go(`${generated}/operators?rank=0&tab=kernels&view=all`)
+    await session.reload() // menus and the line of filters are closed
+    const main = session.page.getByRole('main')
+    await main.getByRole('button', { name: en.table.filter, exact: true }).first().click()
+    const box = main.locator('.scroll').first()
+    await box.evaluate((element) => (element.scrollTop = 200))
+    const top = async (part: string) => (await box.locator(part).first().boundingBox())!
+    const [outer, head, filters] = [(await box.boundingBox())!, await top('th'), await top('.filters th')]
+    expect(head.y).toBeCloseTo(outer.y, -1)
+    expect(filters.y).toBeCloseTo(head.y + head.height, 0)
+    await session.picture('table-scrolled')
+    await main.getByRole('button', { name: en.table.filter, exact: true }).first().click()
   })
 
   it('have columns of any width, which stay', async () => {
@@ -363,11 +460,9 @@ describe('keys of the timeline', () => {
 })
 
 describe('charts by keys', () => {
-  const chart = (name: string) => session.page.getByRole('application', { name }).first()
   const press = async (...keys: string[]) => {
     for (const key of keys) await session.page.keyboard.press(key)
   }
-  const told = async (name: string) => (await chart(name).getAttribute('aria-label'))?.slice(name.length + 2) ?? ''
 
   it('go from step to step and choose one', async () => {
     const name = en.part.fp_bp
@@ -394,6 +489,26 @@ describe('charts by keys', () => {
     expect(await told(name)).toBe(third)
     await session.page.keyboard.press('Tab')
     expect(await told(name)).toBe('')
+  })
+
+  it('tell what is shown when the legend hides a part', async () => {
+    const name = en.communication.wait
+    await session.go(`${generated}/communication`)
+    const box = (await chart(name).boundingBox())!
+    await chart(name).focus()
+    await press('Home')
+    const whole = await told(name)
+    expect(whole).toContain(en.communication.moving)
+    await session.page.mouse.click(box.x + 30, box.y + 7) // the first name of the legend
+    await chart(name).focus()
+    await press('Home')
+    const first = await told(name)
+    expect(first).not.toContain(en.communication.moving)
+    expect(first).toContain(en.communication.waiting)
+    await press('ArrowRight')
+    expect(await told(name)).toMatch(/^1,/)
+    await session.picture('chart-keys-legend')
+    await session.reload()
   })
 
   it('tell operators, and open them', async () => {

@@ -3,7 +3,7 @@ import { createMemoryHistory, createRouter, type Router } from 'vue-router'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
 vi.mock('./router', () => ({ leaving: () => false }))
-const { listText, readList, useAddress } = await import('./address')
+const { listText, pairsText, readList, readPairs, useAddress } = await import('./address')
 
 let router: Router
 let scope: EffectScope
@@ -34,6 +34,13 @@ test('names of a list come back, whatever is in them', () => {
   expect(readList(listText(names))).toEqual(names)
   expect(readList('a,%')).toEqual(['a', '%'])
   expect(readList(undefined)).toEqual([])
+})
+
+test('so do names with their texts', () => {
+  const pairs: [string, string][] = [['sum(a~b), c', '> 1 ms'], ['name', '/a~b|50 %/'], ['卡', ' ']]
+  expect(readPairs(pairsText(pairs))).toEqual(pairs)
+  expect(readPairs('name~a~b,total_ns~%3E%201%20us')).toEqual([['name', 'a~b'], ['total_ns', '> 1 us']])
+  expect(readPairs('')).toEqual([])
 })
 
 test('two choices at once are both kept', async () => {

@@ -6,17 +6,24 @@ import { leaving } from './router'
 
 const restMs = 300
 
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text // typed by hand
+  }
+}
 // Several names in one text; each may hold any letter.
 export const listText = (names: Iterable<string>): string => [...names].map(encodeURIComponent).join(',')
-export function readList(text: unknown): string[] {
-  if (typeof text !== 'string' || !text) return []
-  return text.split(',').map((name) => {
-    try {
-      return decodeURIComponent(name)
-    } catch {
-      return name // typed by hand
-    }
-  })
+export const readList = (text: unknown): string[] => (typeof text === 'string' && text ? text.split(',').map(decoded) : [])
+// And names with a text each: name~text,name~text.
+const part = (text: string): string => encodeURIComponent(text).replaceAll('~', '%7E')
+export const pairsText = (pairs: Iterable<[string, string]>): string => [...pairs].map((pair) => pair.map(part).join('~')).join(',')
+export function readPairs(text: string): [string, string][] {
+  return text ? text.split(',').map((pair) => {
+    const [name = '', ...rest] = pair.split('~')
+    return [decoded(name), decoded(rest.join('~'))]
+  }) : []
 }
 
 let coming: LocationQueryRaw | null = null // of a change that is on its way: another one adds to it

@@ -9,6 +9,13 @@ export class ApiError extends Error {
   }
 }
 
+// Told when the server says that a run is part of another one by now: whoever knows which page is open looks it up again.
+const changeListeners = new Set<() => void>()
+export function whenRunChanged(listener: () => void): () => void {
+  changeListeners.add(listener)
+  return () => changeListeners.delete(listener)
+}
+
 const offline = () => new ApiError('offline', t('state.offline'), t('state.offlineHint'))
 
 async function fetchChecked(path: string, init?: RequestInit): Promise<Response> {
@@ -22,6 +29,7 @@ async function fetchChecked(path: string, init?: RequestInit): Promise<Response>
   if (response.ok) return response
   const body = await response.json().catch(() => null)
   const error = body?.error
+  if (response.status === 409 && error?.code === 'changed' && path.startsWith('runs/')) changeListeners.forEach((listener) => listener())
   throw new ApiError(error?.code ?? String(response.status), error?.message ?? response.statusText, error?.remedy ?? '')
 }
 

@@ -43,10 +43,11 @@ export function useRun() {
   function sinceStart(unixNs: Cell): number {
     return Number(BigInt(String(unixNs ?? 0)) - BigInt(info?.value?.first_ns || 0))
   }
-  // Another page of this run; what is null or missing stays out of the address.
+  // Another page of this run, zoomed to the same steps; what is null or missing stays out of the address.
   function pageLink(page: PageName, values: Record<string, Cell | undefined> = {}) {
     const query: Record<string, string> = {}
-    for (const [name, value] of Object.entries(values)) {
+    const all: typeof values = { ...stepRange.value, ...values }
+    for (const [name, value] of Object.entries(all)) {
       if (value !== null && value !== undefined && value !== '') query[name] = String(value)
     }
     return { name: page, params: { run: run.value }, query }

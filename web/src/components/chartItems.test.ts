@@ -17,6 +17,17 @@ test('bars that lie, and a line over values', () => {
   expect(places({ tooltip: axis, xAxis: { type: 'value' }, yAxis: [{ type: 'value' }], series: [{ type: 'line', data: [[100, 1], [200, 2]] }] })).toEqual([[100, 1, ''], [200, 2, '']])
 })
 
+test('points of a line over values go from left to right, however they come', () => {
+  expect(places({ tooltip: axis, xAxis: { type: 'value' }, yAxis: { type: 'value' }, series: [{ type: 'line', data: [[200, 2], [100, 1], [300, 3]] }] })).toEqual([[100, 1, ''], [200, 2, ''], [300, 3, '']])
+})
+
+test('what the legend switches off is left out', () => {
+  const option = { tooltip: axis, xAxis: { type: 'category', data: ['0', '1'] }, yAxis: {}, series: [{ type: 'bar', name: 'moving', data: [90, 80] }, { type: 'bar', name: 'waiting', data: [1, 2] }] }
+  expect(itemsOf(option, new Set(['moving'])).map((one) => [one.seriesName, one.y])).toEqual([['waiting', 1], ['waiting', 2]])
+  expect(itemsOf(option, new Set(['moving', 'waiting']))).toEqual([])
+  expect(itemsOf({ tooltip: item, series: [{ type: 'pie', data: [{ name: 'b', value: 1 }, { name: 'a', value: 2 }] }] }, new Set(['b'])).map((one) => one.name)).toEqual(['a'])
+})
+
 test('slices of a ring keep their order, points go from left to right, lines between them are left out', () => {
   expect(itemsOf({ tooltip: item, series: [{ type: 'pie', data: [{ name: 'b', value: 1 }, { name: 'a', value: 2 }] }] }).map((one) => one.name)).toEqual(['b', 'a'])
   const roofline = { tooltip: item, xAxis: { type: 'log' }, yAxis: { type: 'log' }, series: [{ type: 'line', data: [[0, 0]] }, { type: 'scatter', data: [{ value: [5, 1], row: 1 }, { value: [2, 1] }] }, { type: 'scatter', data: [{ value: [3, 1] }] }] }

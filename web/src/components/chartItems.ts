@@ -23,24 +23,35 @@ interface Series {
 
 const listOf = (value: unknown): unknown[] => (value === undefined || value === null ? [] : Array.isArray(value) ? value : [value])
 const valueOf = (data: unknown): unknown => (data !== null && typeof data === 'object' && 'value' in data ? data.value : data)
+const axesOf = (option: ChartOption) => [option.xAxis, option.yAxis].map((axis) => listOf(axis)[0] as Axis | undefined)
 const numberOf = (value: unknown): number => (value === null || value === undefined || value === '' ? NaN : Number(value))
 
 // One place of the axis for all lines, or one for each item?
 export const byAxis = (option: ChartOption): boolean => (option.tooltip as { trigger?: string } | undefined)?.trigger === 'axis'
+// Do the bars lie, their categories one below the other?
+export function isLying(option: ChartOption): boolean {
+  const [across, up] = axesOf(option)
+  return up?.type === 'category' && across?.type !== 'category'
+}
 const isGrid = (items: ChartItem[], option: ChartOption): boolean => (listOf(option.series)[items[0]?.series ?? 0] as Series | undefined)?.type === 'heatmap'
 
-export function itemsOf(option: ChartOption): ChartItem[] {
-  const [across, up] = [option.xAxis, option.yAxis].map((axis) => listOf(axis)[0] as Axis | undefined)
-  const along = up?.type === 'category' && across?.type !== 'category' ? up : across
-  const all = (listOf(option.series) as Series[]).map((series, number) => ({ series, number }))
+// `hidden`: names that the legend has switched off.
+export function itemsOf(option: ChartOption, hidden: ReadonlySet<string> = new Set()): ChartItem[] {
+  const [across, up] = axesOf(option)
+  const along = isLying(option) ? up : across
+  const all = (listOf(option.series) as Series[]).map((series, number) => ({ series, number })).filter(({ series }) => !hidden.has(series.name ?? ''))
   const itemsIn = ({ series, number }: (typeof all)[number]): ChartItem[] => (series.data ?? []).flatMap((data, index) => {
     const value = valueOf(data)
     const named = data !== null && typeof data === 'object' && 'name' in data ? String(data.name) : null
     const [first, second] = Array.isArray(value) ? value.map(numberOf) : [along === up && up ? numberOf(value) : index, along === up && up ? index : numberOf(value)]
     const item = { series: number, index, seriesName: series.name ?? '', name: named ?? String(along?.data?.[index] ?? ''), data, x: first ?? NaN, y: second ?? NaN }
+    if (!along && hidden.has(item.name)) return [] // the legend of a ring has its slices
     return along && (Number.isNaN(item.x) || Number.isNaN(item.y)) ? [] : [item] // a gap in a line
   })
-  if (byAxis(option)) return all.map(itemsIn).reduce((most, items) => (items.length > most.length ? items : most), [])
+  if (byAxis(option)) {
+    const longest = all.map(itemsIn).reduce((most, items) => (items.length > most.length ? items : most), [])
+    return along?.type === 'category' ? longest : longest.sort((a, b) => a.x - b.x)
+  }
   // Lines beside points are there to compare with.
   const items = all.filter(({ series }) => series.type !== 'line').flatMap(itemsIn)
   return along && !isGrid(items, option) ? items.sort((a, b) => a.x - b.x || a.y - b.y) : items

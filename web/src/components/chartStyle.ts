@@ -56,11 +56,11 @@ export function line(name: string, data: unknown[], hue: string, extra: object =
   return { name, type: 'line', showSymbol: false, data, lineStyle: { width: 1.5, color: colour(hue) }, itemStyle: { color: colour(hue) }, ...extra }
 }
 
-// The slider below a chart and zooming with the wheel.
-export function zoom() {
+// The slider below a chart and zooming with the wheel. `extra`: what both begin with.
+export function zoom(extra: object = {}) {
   return [
-    { type: 'inside' },
-    { type: 'slider', height: 18, bottom: 6, borderColor: colour('border'), textStyle: { color: colour('muted') }, fillerColor: 'rgba(47, 111, 222, 0.15)', moveHandleStyle: { color: colour('border'), opacity: 1 }, handleStyle: { color: colour('card'), borderColor: colour('muted') }, dataBackground: { lineStyle: { opacity: 0.3 }, areaStyle: { opacity: 0.1 } } },
+    { type: 'inside', ...extra },
+    { type: 'slider', ...extra, height: 18, bottom: 6, borderColor: colour('border'), textStyle: { color: colour('muted') }, fillerColor: 'rgba(47, 111, 222, 0.15)', moveHandleStyle: { color: colour('border'), opacity: 1 }, handleStyle: { color: colour('card'), borderColor: colour('muted') }, dataBackground: { lineStyle: { opacity: 0.3 }, areaStyle: { opacity: 0.1 } } },
   ]
 }
 

@@ -1,22 +1,30 @@
 // What somebody wants to see of one column: of texts words or an /expression/, of numbers a comparison, in the units
 // that the column is shown in: > 1 ms, <= 5 %, 2..8, 3.
 import type { Cell, ColumnInfo } from '../api'
+import { isNumber } from './tableRows'
 
-const factors: Record<string, Record<string, number>> = {
-  ns: { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9 },
-  bytes: { b: 1, kib: 2 ** 10, mib: 2 ** 20, gib: 2 ** 30, tib: 2 ** 40, kb: 1e3, mb: 1e6, gb: 1e9 },
-  share: { '%': 0.01 },
-  flops: { k: 1e3, m: 1e6, g: 1e9, t: 1e12, p: 1e15 },
+const times: Record<string, number> = { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9 }
+const prefixes = ['', 'k', 'm', 'g', 't', 'p']
+// What is counted, behind a prefix: MB and MiB, TFLOP/s, TFLOPS. Rates and operations also by the prefix alone.
+const counted: Record<string, RegExp> = { bytes: /^b$/, bytes_per_second: /^(b\/s)?$/, flops: /^(flops?)?$/, flops_per_second: /^(flop\/s|flops|flops\/s)?$/ }
+
+// How many of the column's unit a word stands for; null where it is one of another kind.
+function factorOf(word: string, unit: string): number | null {
+  const small = word.toLowerCase().replace('μ', 'µ')
+  if (unit === 'ns') return times[small] ?? null
+  if (unit === 'share') return small === '%' ? 0.01 : null
+  const [, prefix = '', binary = '', base = ''] = /^([kmgtp]?)(i?)(.*)$/.exec(small) ?? []
+  const power = prefixes.indexOf(prefix)
+  if (!counted[unit]?.test(base) || (binary && (power === 0 || !base.startsWith('b')))) return null
+  return binary ? 1024 ** power : 1000 ** power
 }
 
 function readNumber(text: string, unit: string): number | null {
-  const [, digits, word] = /^\s*(-?\d*\.?\d+(?:e[+-]?\d+)?)\s*([a-zµμ%/]*)\s*$/i.exec(text) ?? []
+  const plain = text.replace(/(?<=\d)\s(?=\d{3}(?!\d))/g, '') // 12 345, as counts are shown
+  const [, digits, word] = /^\s*(-?\d*\.?\d+(?:e[+-]?\d+)?)\s*([a-zµμ%/]*)\s*$/i.exec(plain) ?? []
   if (digits === undefined || word === undefined) return null
-  if (!word) return Number(digits)
-  const isRate = /flops|per_second/.test(unit)
-  const known = isRate ? factors.flops : factors[unit]
-  const factor = known?.[(isRate ? word.slice(0, 1) : word).toLowerCase().replace('μ', 'µ')]
-  return factor === undefined ? null : Number(digits) * factor
+  const factor = word ? factorOf(word, unit) : 1
+  return factor === null ? null : Number(digits) * factor
 }
 
 function numbersThat(text: string, unit: string): ((value: number) => boolean) | null {
@@ -56,7 +64,7 @@ function textsThat(text: string): ((value: string) => boolean) | null {
 // Null where the text says nothing that the column could be asked for.
 export function cellsThat(text: string, column: ColumnInfo): ((cell: Cell) => boolean) | null {
   const wanted = text.trim()
-  if (column.kind === 'integer' || column.kind === 'float') {
+  if (isNumber(column)) {
     const fits = numbersThat(wanted, column.unit)
     return fits && ((cell) => cell !== null && fits(Number(cell)))
   }
@@ -67,10 +75,22 @@ export function cellsThat(text: string, column: ColumnInfo): ((cell: Cell) => bo
 // Moments are shown from the beginning of the run, and sorted rather than asked for.
 export const canFilter = (column: ColumnInfo): boolean => column.unit !== 'unix_ns'
 
-export function filterRows(rows: Cell[][], columns: ColumnInfo[], filters: Map<string, string>): Cell[][] {
-  const wanted = columns.flatMap((column, i) => {
-    const fits = filters.get(column.name) ? cellsThat(filters.get(column.name)!, column) : null
+// Blanks ask for nothing.
+export const isWrong = (text: string, column: ColumnInfo): boolean => text.trim() !== '' && cellsThat(text, column) === null
+
+export interface ActiveFilter {
+  i: number // of its column
+  fits: (cell: Cell) => boolean
+}
+// The filters that do something: what is not understood filters nothing.
+export function activeFilters(columns: ColumnInfo[], filters: Map<string, string>): ActiveFilter[] {
+  return columns.flatMap((column, i) => {
+    const text = filters.get(column.name) ?? ''
+    const fits = text.trim() && canFilter(column) ? cellsThat(text, column) : null
     return fits ? [{ i, fits }] : []
   })
-  return wanted.length ? rows.filter((row) => wanted.every(({ i, fits }) => fits(row[i] ?? null))) : rows
+}
+
+export function filterRows(rows: Cell[][], active: ActiveFilter[]): Cell[][] {
+  return active.length ? rows.filter((row) => active.every(({ i, fits }) => fits(row[i] ?? null))) : rows
 }

@@ -7,6 +7,8 @@ export interface SortKey {
   falling: boolean
 }
 
+export const isNumber = (column: ColumnInfo): boolean => column.kind === 'integer' || column.kind === 'float'
+
 // Whole numbers beyond 2^53 come as text: a longer one is larger.
 function compare(a: Exclude<Cell, null>, b: Exclude<Cell, null>, kind: ColumnInfo['kind']): number {
   if (kind !== 'text' && typeof a === 'string' && typeof b === 'string') {

@@ -1,5 +1,5 @@
 // How wide somebody drew the columns of a table, kept in this browser.
-import { ref } from 'vue'
+import { ref, watch } from 'vue'
 
 const least = 48
 const most = 1200
@@ -16,6 +16,7 @@ function read(key: string): Record<string, number> {
 export function useColumnWidths(table: () => string) {
   const key = () => `stepscope.columns.${table()}`
   const widths = ref(read(key()))
+  watch(key, () => (widths.value = read(key()))) // of another table in the same place
   let drag: { column: string; x: number; width: number } | null = null
 
   function set(column: string, width: number | null) {
@@ -24,7 +25,13 @@ export function useColumnWidths(table: () => string) {
     else next[column] = Math.round(Math.min(most, Math.max(least, width)))
     widths.value = next
   }
-  const keep = () => localStorage.setItem(key(), JSON.stringify(widths.value))
+  function keep() {
+    try {
+      localStorage.setItem(key(), JSON.stringify(widths.value))
+    } catch {
+      // The browser keeps nothing more: they stay until the page is left.
+    }
+  }
   const headOf = (event: Event) => (event.currentTarget as HTMLElement).closest('th')?.offsetWidth ?? least
 
   function down(event: PointerEvent, column: string) {

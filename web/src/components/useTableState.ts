@@ -2,7 +2,7 @@
 // table's name; as the table is at first, it has nothing there.
 import { computed } from 'vue'
 
-import { listText, readList, useAddress } from '../address'
+import { listText, pairsText, readList, readPairs, useAddress } from '../address'
 import type { Cell, ColumnInfo } from '../api'
 import { nextSort, readSort, rowName, sortText } from './tableRows'
 
@@ -17,17 +17,13 @@ export function useTableState(table: Readonly<TableOptions>) {
   const { text, choose, typed } = useAddress()
   const key = (what: string) => `${what}.${table.name ?? 'table'}`
   const search = typed(() => key('find'))
-  // By column: name~text.
   const filterText = typed(() => key('filter'))
-  const filters = computed(() => new Map(readList(filterText.value).map((one): [string, string] => {
-    const [name = '', ...rest] = one.split('~')
-    return [name, rest.join('~')]
-  })))
+  const filters = computed(() => new Map(readPairs(filterText.value)))
   function filter(column: string, wanted: string) {
     const next = new Map(filters.value)
     if (wanted) next.set(column, wanted)
     else next.delete(column)
-    filterText.value = listText([...next].map((one) => one.join('~')))
+    filterText.value = pairsText(next)
   }
 
   const order = text(() => key('sort'))

@@ -4,7 +4,12 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 const runs = vi.fn()
 const run = vi.fn()
 const importRun = vi.fn()
-vi.mock('../api', () => ({ api: { runs: () => runs(), run: () => run(), importRun: () => importRun() } }))
+let tellChanged: () => void = () => undefined
+const whenRunChanged = (listener: () => void) => {
+  tellChanged = listener
+  return () => (tellChanged = () => undefined)
+}
+vi.mock('../api', () => ({ whenRunChanged: (listener: () => void) => whenRunChanged(listener), api: { runs: () => runs(), run: () => run(), importRun: () => importRun() } }))
 vi.stubGlobal('localStorage', { getItem: () => 'en', setItem: () => undefined })
 const page = { visibilityState: 'visible', addEventListener: () => undefined, removeEventListener: () => undefined }
 vi.stubGlobal('document', page)
@@ -74,6 +79,21 @@ test('a run that is part of another one now leads there', async () => {
   await vi.advanceTimersByTimeAsync(0)
   expect(moved.mock.calls).toEqual([['b']])
   expect([error.value, info.value]).toEqual([null, null])
+})
+
+test('answers that say that the run is part of another one are looked up at once, together', async () => {
+  answer(entry())
+  make()
+  await vi.advanceTimersByTimeAsync(1000)
+  answer(entry({ id: 'b', former_ids: ['a'] }))
+  for (let i = 0; i < 5; ++i) tellChanged()
+  await vi.advanceTimersByTimeAsync(100)
+  expect(runs).toHaveBeenCalledTimes(2)
+  expect(moved.mock.calls).toEqual([['b']])
+  scope.stop()
+  tellChanged()
+  await vi.advanceTimersByTimeAsync(100)
+  expect(runs).toHaveBeenCalledTimes(2)
 })
 
 test('a page that nobody sees does not ask', async () => {

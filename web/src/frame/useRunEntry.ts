@@ -2,12 +2,13 @@
 // or go away while its page is open, or be part of another one: `moved` tells which.
 import { onScopeDispose, ref, shallowRef, watch, type Ref } from 'vue'
 
-import { api, type RunEntry, type RunInfo } from '../api'
+import { api, whenRunChanged, type RunEntry, type RunInfo } from '../api'
 import { useNewest } from '../components/newest'
 import { t } from '../locale'
 
 const importingMs = 300
 const restMs = 5000
+const changedMs = 50 // a page has many answers that say the same at once
 
 // What differs when a run was imported again. Times of files alone do not tell: a run may have many.
 const stampOf = (entry: RunEntry): string =>
@@ -69,8 +70,17 @@ export function useRunEntry(run: Ref<string>, moved: (id: string) => void) {
     error.value = null
     void look()
   }, { immediate: true })
+  let soon: ReturnType<typeof setTimeout> | undefined
+  const unheard = whenRunChanged(() => {
+    soon ??= setTimeout(() => {
+      soon = undefined
+      void look()
+    }, changedMs)
+  })
   onScopeDispose(() => {
+    unheard()
     clearTimeout(timer)
+    clearTimeout(soon)
     document.removeEventListener('visibilitychange', seenAgain)
   })
   return { entry, info, error, look }

@@ -7,7 +7,7 @@ export default {
     ranks: 'Ranks', sql: 'SQL', quality: 'Quality',
   },
   bar: {
-    rank: 'Rank', allRanks: 'All ranks', theme: 'Theme', light: 'Light', dark: 'Dark', language: '中文', help: 'Keys',
+    rank: 'Rank', allRanks: 'All ranks', theme: 'Theme', light: 'Light', dark: 'Dark', language: '中文', noLanguage: 'The Chinese texts could not be loaded', help: 'Keys',
     search: 'Search', losses: 'Data lost', suspects: 'Data doubtful', clean: 'Data complete', collapse: 'Collapse', expand: 'Expand',
     back: 'All runs', strip: 'Steps', stripDoc: 'A bar for each step: its height is its length, the colours say where it went. Click one to choose it on every page; drag over several, or click another one with shift, to zoom charts over the steps, the timeline and the processors to them.', range: 'steps {first} to {last}', rangeClear: 'All steps again',
   },
@@ -126,7 +126,7 @@ export default {
     communication_operators: 'Operators', communication_collectives: 'Across ranks', communication_groups: 'Groups', communication_links: 'Links by step', communication_peer_waits: 'Waits for peers', late_ranks: 'Late ranks',
   },
   cpu: {
-    answer: '{share} of {n} processors are busy.', machine: 'Machine', process: 'Process', of: { operator: 'Data operators', worker: 'Worker processes', thread: 'Threads' }, table: 'All figures', range: 'Averages of steps {first} to {last}', whole: 'Averages of the whole recording; zoom into a chart for a range of steps', reset: 'Whole recording',
+    answer: '{share} of {n} processors are busy.', machine: 'Machine', process: 'Process', of: { operator: 'Data operators', worker: 'Worker processes', thread: 'Threads' }, table: 'All figures', range: 'Averages of steps {first} to {last}', whole: 'Averages of the whole recording; zoom into a chart for a range of steps',
     busy: 'busy', busyDoc: 'Neither idle nor waiting for input and output. Of the machine: share of all processors; of a process, operator or thread: of one processor', user: 'user', userDoc: 'In programs', system: 'system', systemDoc: 'In the kernel', io_wait: 'waiting for I/O', io_waitDoc: 'Idle while input or output is under way', idle: 'idle', idleDoc: 'Nothing to do', others: 'other processes', othersDoc: 'Busy with processes that do not belong to the training', most_busy: 'at most', most_busyDoc: 'The busiest sample', processors: 'processors', processorsDoc: 'Processors of the machine', runnable: 'runnable processes', runnableDoc: 'Processes that run or could run, mean of the samples; more than there are processors means that some wait', switches: 'context switches a second', switchesDoc: 'How often the processors go from one thread to another; many of them beside much system time: use fewer threads', queueing: 'Processes that want to run',
     is: { machine: { lower_threads: 'The kernel has much to do and more processes want to run than there are processors: use fewer threads.', others: 'Other processes use most of the machine: move them, or expect slow data.', busy: 'The processors are the limit: data preparation and launching compete for them.', raise_threads: 'Processors are free: if data preparation is slow, raise the number of threads.' }, part: { lower_threads: 'its threads are mostly idle: more of them will not help, fewer would do', raise_threads: 'its threads are busy: more of them would help' } },
   },

@@ -27,9 +27,10 @@ async function apply(chosen: Language): Promise<void> {
   document.documentElement.lang = chosen === 'zh' ? 'zh-CN' : 'en'
 }
 
-// Before the first page is drawn.
-export const startLanguage = (): Promise<void> => apply(firstLanguage())
+// Before the first page is drawn. Pages in English are better than none where the Chinese texts do not come.
+export const startLanguage = (): Promise<void> => apply(firstLanguage()).catch(() => apply('en'))
 
+// Fails where the texts do not come; the language stays then.
 export async function setLanguage(chosen: Language): Promise<void> {
   await apply(chosen)
   localStorage.setItem('stepscope.language', chosen)

@@ -7,7 +7,7 @@ export default {
     ranks: '多卡', sql: 'SQL', quality: '数据质量',
   },
   bar: {
-    rank: '卡', allRanks: '所有卡', theme: '主题', light: '浅色', dark: '深色', language: 'English', help: '快捷键',
+    rank: '卡', allRanks: '所有卡', theme: '主题', light: '浅色', dark: '深色', language: 'English', noLanguage: '未能加载中文文本', help: '快捷键',
     search: '搜索', losses: '数据有丢失', suspects: '数据存疑', clean: '数据完整', collapse: '收起', expand: '展开',
     back: '所有运行', strip: '训练步', stripDoc: '每步一条：高度是时长，颜色表示时间去向。点击可在所有页面选择该步。拖过多个，或按住 Shift 点另一个，可把按步的图表、时间线和处理器页面缩放到这些步。', range: '第 {first} 到 {last} 步', rangeClear: '恢复全部步',
   },
@@ -126,7 +126,7 @@ export default {
     communication_operators: '通信算子', communication_collectives: '跨卡', communication_groups: '通信域', communication_links: '按步的链路', communication_peer_waits: '等待对端', late_ranks: '晚到的卡',
   },
   cpu: {
-    answer: '{n} 个处理器的 {share} 在忙。', machine: '整机', process: '进程', of: { operator: '数据算子', worker: '工作进程', thread: '线程' }, table: '全部数据', range: '第 {first} 到 {last} 步的平均值', whole: '整个记录的平均值；放大图表可查看一段步', reset: '整个记录',
+    answer: '{n} 个处理器的 {share} 在忙。', machine: '整机', process: '进程', of: { operator: '数据算子', worker: '工作进程', thread: '线程' }, table: '全部数据', range: '第 {first} 到 {last} 步的平均值', whole: '整个记录的平均值；放大图表可查看一段步',
     busy: '忙', busyDoc: '既不空闲也不等待输入输出。整机：占所有处理器；进程、算子或线程：占一个处理器', user: '用户态', userDoc: '在程序中', system: '内核态', systemDoc: '在内核中', io_wait: '等待 I/O', io_waitDoc: '有输入输出进行时的空闲', idle: '空闲', idleDoc: '无事可做', others: '其他进程', othersDoc: '被不属于训练的进程占用', most_busy: '最大', most_busyDoc: '最忙的一次采样', processors: '处理器数', processorsDoc: '机器的处理器数', runnable: '可运行进程', runnableDoc: '正在运行或可以运行的进程，各次采样的平均；多于处理器数时有进程在等待', switches: '每秒上下文切换', switchesDoc: '处理器在线程之间切换的次数；次数多且内核态时间多时，请减少线程', queueing: '等待运行的进程',
     is: { machine: { lower_threads: '内核很忙且可运行进程多于处理器：请减少线程。', others: '其他进程占用了大部分机器：请移走它们，否则数据会慢。', busy: '处理器是瓶颈：数据准备和下发在争用。', raise_threads: '处理器有空闲：若数据准备慢，可增加线程数。' }, part: { lower_threads: '其线程大多空闲：再增加也无用，可以减少', raise_threads: '其线程很忙：增加线程会有帮助' } },
   },
