@@ -93,6 +93,20 @@ describe('below a path, through a proxy', () => {
   })
 })
 
+// As in a frame of another site, where the browser refuses even to be asked.
+describe('A browser that keeps nothing', () => {
+  it('shows the pages, and remembers choices while they are open', async () => {
+    const session = await Session.open(browser, inject('link'))
+    await session.page.addInitScript(() => Object.defineProperty(window, 'localStorage', { get: () => { throw new DOMException('denied', 'SecurityError') } }))
+    await session.reload()
+    await openRun(session)
+    await session.page.getByRole('button', { name: en.bar.theme }).click()
+    expect(await session.page.locator('html').getAttribute('data-theme')).toBe('dark')
+    session.expectNoProblems()
+    await session.close()
+  })
+})
+
 describe('TLS', () => {
   it('serves the pages over https', async () => {
     const [key, certificate] = [`${work}/key.pem`, `${work}/cert.pem`]

@@ -1,11 +1,13 @@
 // Theme: the user's choice, else the system's.
 import { ref } from 'vue'
 
+import { keep, kept } from './kept'
+
 export type Theme = 'light' | 'dark'
 
 function firstTheme(): Theme {
-  const kept = localStorage.getItem('stepscope.theme')
-  if (kept === 'light' || kept === 'dark') return kept
+  const chosen = kept('theme')
+  if (chosen === 'light' || chosen === 'dark') return chosen
   return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
 }
 
@@ -17,7 +19,7 @@ export function applyTheme(): void {
 
 export function toggleTheme(): void {
   theme.value = theme.value === 'light' ? 'dark' : 'light'
-  localStorage.setItem('stepscope.theme', theme.value)
+  keep('theme', theme.value)
   applyTheme()
 }
 

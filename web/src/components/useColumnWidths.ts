@@ -1,20 +1,22 @@
 // How wide somebody drew the columns of a table, kept in this browser.
 import { ref, watch } from 'vue'
 
+import { keep, kept } from '../kept'
+
 const least = 48
 const most = 1200
 
 function read(key: string): Record<string, number> {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(key) ?? '{}')
-    return kept !== null && typeof kept === 'object' ? Object.fromEntries(Object.entries(kept).filter(([, width]) => typeof width === 'number')) : {}
+    const chosen: unknown = JSON.parse(kept(key) ?? '{}')
+    return chosen !== null && typeof chosen === 'object' ? Object.fromEntries(Object.entries(chosen).filter(([, width]) => typeof width === 'number')) : {}
   } catch {
     return {} // not ours
   }
 }
 
 export function useColumnWidths(table: () => string) {
-  const key = () => `stepscope.columns.${table()}`
+  const key = () => `columns.${table()}`
   const widths = ref(read(key()))
   watch(key, () => (widths.value = read(key()))) // of another table in the same place
   let drag: { column: string; x: number; width: number } | null = null
@@ -25,13 +27,7 @@ export function useColumnWidths(table: () => string) {
     else next[column] = Math.round(Math.min(most, Math.max(least, width)))
     widths.value = next
   }
-  function keep() {
-    try {
-      localStorage.setItem(key(), JSON.stringify(widths.value))
-    } catch {
-      // The browser keeps nothing more: they stay until the page is left.
-    }
-  }
+  const keepAll = () => keep(key(), JSON.stringify(widths.value))
   const headOf = (event: Event) => (event.currentTarget as HTMLElement).closest('th')?.offsetWidth ?? least
 
   function down(event: PointerEvent, column: string) {
@@ -42,13 +38,13 @@ export function useColumnWidths(table: () => string) {
     if (drag) set(drag.column, drag.width + event.clientX - drag.x)
   }
   function up() {
-    if (drag) keep()
+    if (drag) keepAll()
     drag = null
   }
   // As wide as it is by itself.
   function reset(column: string) {
     set(column, null)
-    keep()
+    keepAll()
   }
   function nudge(event: KeyboardEvent, column: string) {
     const by = event.key === 'ArrowRight' ? 16 : event.key === 'ArrowLeft' ? -16 : 0
@@ -56,7 +52,7 @@ export function useColumnWidths(table: () => string) {
     event.preventDefault()
     event.stopPropagation()
     set(column, (widths.value[column] ?? headOf(event)) + by)
-    keep()
+    keepAll()
   }
   const styleOf = (column: string) => {
     const width = widths.value[column]

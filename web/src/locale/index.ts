@@ -1,6 +1,7 @@
 // The texts of the pages in the chosen language. A call of `t` while a component draws makes it follow the language.
 import { ref } from 'vue'
 
+import { keep, kept } from '../kept'
 import en from './en'
 
 export type Language = 'en' | 'zh'
@@ -12,8 +13,8 @@ let chineseTexts: Chinese | null = null // once somebody reads them
 
 // The choice is kept; the first visit takes the browser's language.
 function firstLanguage(): Language {
-  const kept = localStorage.getItem('stepscope.language')
-  if (kept === 'en' || kept === 'zh') return kept
+  const chosen = kept('language')
+  if (chosen === 'en' || chosen === 'zh') return chosen
   return navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en'
 }
 
@@ -33,7 +34,7 @@ export const startLanguage = (): Promise<void> => apply(firstLanguage()).catch((
 // Fails where the texts do not come; the language stays then.
 export async function setLanguage(chosen: Language): Promise<void> {
   await apply(chosen)
-  localStorage.setItem('stepscope.language', chosen)
+  keep('language', chosen)
 }
 
 function find(name: string): string | undefined {

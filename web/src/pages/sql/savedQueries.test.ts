@@ -1,15 +1,15 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 import { readQueries, saveQueries, withQuery } from './savedQueries'
 
 test('queries are kept, a name once; nonsense is ignored', () => {
   let kept: string | null = null
-  const storage = { getItem: () => kept, setItem: (_: string, text: string) => void (kept = text) }
-  expect(readQueries(storage)).toEqual([])
-  saveQueries(storage, withQuery(withQuery([], 'a', 'select 1'), 'a', 'select 2'))
-  expect(readQueries(storage)).toEqual([{ name: 'a', sql: 'select 2' }])
+  vi.stubGlobal('localStorage', { getItem: () => kept, setItem: (_: string, text: string) => void (kept = text) })
+  expect(readQueries()).toEqual([])
+  saveQueries(withQuery(withQuery([], 'a', 'select 1'), 'a', 'select 2'))
+  expect(readQueries()).toEqual([{ name: 'a', sql: 'select 2' }])
   kept = '[{"name": 3}, {"name": "b", "sql": "x"}]'
-  expect(readQueries(storage)).toEqual([{ name: 'b', sql: 'x' }])
+  expect(readQueries()).toEqual([{ name: 'b', sql: 'x' }])
   kept = 'broken'
-  expect(readQueries(storage)).toEqual([])
+  expect(readQueries()).toEqual([])
 })

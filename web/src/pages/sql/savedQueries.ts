@@ -1,15 +1,17 @@
 // Queries that the user kept, in this browser, for all runs.
+import { keep, kept } from '../../kept'
+
 export interface SavedQuery {
   name: string
   sql: string
 }
 
-const place = 'stepscope.queries'
+const place = 'queries'
 
 // What somebody else wrote there, or an older version, is not an error.
-export function readQueries(storage: Pick<Storage, 'getItem'>): SavedQuery[] {
+export function readQueries(): SavedQuery[] {
   try {
-    const list = JSON.parse(storage.getItem(place) ?? '[]') as unknown
+    const list = JSON.parse(kept(place) ?? '[]') as unknown
     if (!Array.isArray(list)) return []
     return list.filter((one): one is SavedQuery => typeof one?.name === 'string' && typeof one?.sql === 'string').slice(0, 200)
   } catch {
@@ -17,8 +19,8 @@ export function readQueries(storage: Pick<Storage, 'getItem'>): SavedQuery[] {
   }
 }
 
-export function saveQueries(storage: Pick<Storage, 'setItem'>, list: SavedQuery[]): void {
-  storage.setItem(place, JSON.stringify(list))
+export function saveQueries(list: SavedQuery[]): void {
+  keep(place, JSON.stringify(list))
 }
 
 // A name that is taken gets the new text.
