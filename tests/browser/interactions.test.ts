@@ -508,6 +508,13 @@ describe('charts by keys', () => {
     await press('ArrowRight')
     expect(await told(name)).toMatch(/^1,/)
     await session.picture('chart-keys-legend')
+    // Drawn anew, in other colours, it hides the same.
+    const theme = session.page.getByRole('button', { name: en.bar.theme })
+    await theme.click()
+    await chart(name).focus()
+    await press('Home')
+    expect(await told(name)).not.toContain(en.communication.moving)
+    await theme.click()
     await session.reload()
   })
 
