@@ -154,7 +154,7 @@ TEST(DeviceTables, RowsThatNoCollectorWritesDoNoHarm) {
   const TemporaryFolder folder;
   ChunkBuilder chunk;
   chunk.add_note("recording", R"({"rank":0})");
-  chunk.add_note("device", R"({"id":"x","multiprocessors":-1,"name":7})");
+  chunk.add_note("device", R"({"id":"x","multiprocessors":-1,"name":7,"memory_bytes":1e300})");
   chunk.add_note("device", R"([1,2])");
   static constexpr std::string_view kClock[] = {"ticks", "monotonic_ns", "realtime_ns"};
   auto& clocks = chunk.table({"clocks", kClock}, 0);

@@ -46,6 +46,7 @@ TEST_F(GpuRun, HasItsDeviceAndSteps) {
   EXPECT_EQ(run_.builder().info.device_name, "NVIDIA H200");
   const std::string& versions = run_.builder().info.versions_json;
   EXPECT_NE(versions.find(R"("numSms":132)"), std::string::npos) << versions;
+  EXPECT_EQ(versions.find(R"("numSms":132.)"), std::string::npos) << "whole, as Kineto has it";
   EXPECT_NE(versions.find(R"("totalGlobalMem":15)"), std::string::npos) << versions;
   EXPECT_EQ(run_.integers(Table::kSteps, "step"), (std::vector<int64_t>{2, 3, 4}));
   for (const int64_t length : run_.integers(Table::kSteps, "dur")) {

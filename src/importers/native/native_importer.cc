@@ -64,10 +64,10 @@ std::string text_of(const nlohmann::json& json) {
 // A device with the words that Kineto has for it too, which analyses and exports read.
 nlohmann::json device_properties(const nlohmann::json& note) {
   nlohmann::json device = note;
-  device["id"] = number_in(note, "id", 0);
+  device["id"] = integer_in(note, "id", 0);
   device["name"] = text_in(note, "name");
-  device["numSms"] = number_in(note, "multiprocessors", 0);
-  if (const int64_t bytes = number_in(note, "memory_bytes", 0); bytes > 0)
+  device["numSms"] = integer_in(note, "multiprocessors", 0);
+  if (const int64_t bytes = integer_in(note, "memory_bytes", 0); bytes > 0)
     device["totalGlobalMem"] = bytes;
   return device;
 }
