@@ -15,6 +15,7 @@
 #include "cli/selection.h"
 #include "cli/terminal.h"
 #include "json/json_tree.h"
+#include "tests/support/built_file.h"
 #include "tests/support/file_text.h"
 #include "tests/support/sample_store.h"
 
@@ -34,8 +35,7 @@ using testing::file_text;
 class CliTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    const char* build = getenv("STEPSCOPE_BINARY_DIR");
-    program_ = std::string(build != nullptr ? build : "build") + "/stepscope";
+    program_ = testing::built_file("stepscope");
     if (!std::filesystem::exists(program_)) GTEST_SKIP() << program_ << " is not built";
     store_ = testing::write_sample_store(folder_, 2);
   }

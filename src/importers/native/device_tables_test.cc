@@ -17,6 +17,7 @@
 #include "format/chunk_builder.h"
 #include "importers/native/native_importer.h"
 #include "stepscope/record.h"
+#include "tests/support/built_file.h"
 #include "tests/support/fake_cupti/fake_cupti.h"
 #include "tests/support/imported_rank.h"
 #include "tests/support/temporary_folder.h"
@@ -30,9 +31,7 @@ using testing::TemporaryFolder;
 template <typename Function>
 Function* in_fake(const char* name, Function*) {
   static void* const kHandle = [] {
-    const char* const build = ::getenv("STEPSCOPE_BINARY_DIR");
-    const std::string path =
-        std::string(build == nullptr ? "build" : build) + "/tests/libstepscope_fake_cupti.so";
+    const std::string path = testing::built_file("tests/libstepscope_fake_cupti.so");
     ::setenv("STEPSCOPE_CUPTI", path.c_str(), 1);
     return ::dlopen(path.c_str(), RTLD_NOW);
   }();

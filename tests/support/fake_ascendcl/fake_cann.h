@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/built_file.h"
 #include "tests/support/temporary_folder.h"
 
 namespace stepscope::testing {
@@ -17,10 +18,7 @@ namespace stepscope::testing {
 class FakeCann {
  public:
   FakeCann() {
-    const char* const build = std::getenv("STEPSCOPE_BINARY_DIR");
-    const std::string library =
-        std::string(build == nullptr ? "build" : build) + "/tests/libstepscope_fake_ascendcl.so";
-    ::setenv("STEPSCOPE_ASCENDCL", library.c_str(), 1);
+    ::setenv("STEPSCOPE_ASCENDCL", built_file("tests/libstepscope_fake_ascendcl.so").c_str(), 1);
     ::setenv("FAKE_ASCENDCL_LOG", folder_.path("calls").c_str(), 1);
     ::setenv("FAKE_ASCENDCL_TOLD", folder_.path("told").c_str(), 1);
   }

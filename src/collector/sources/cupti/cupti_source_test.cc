@@ -18,6 +18,7 @@
 
 #include "format/chunk_reader.h"
 #include "stepscope/record.h"
+#include "tests/support/built_file.h"
 #include "tests/support/fake_cupti/fake_cupti.h"
 #include "tests/support/temporary_folder.h"
 
@@ -30,9 +31,7 @@ using testing::TemporaryFolder;
 class FakeCupti {
  public:
   FakeCupti() {
-    const char* const build = std::getenv("STEPSCOPE_BINARY_DIR");
-    const std::string path =
-        std::string(build == nullptr ? "build" : build) + "/tests/libstepscope_fake_cupti.so";
+    const std::string path = testing::built_file("tests/libstepscope_fake_cupti.so");
     ::setenv("STEPSCOPE_CUPTI", path.c_str(), 1);
     handle_ = ::dlopen(path.c_str(), RTLD_NOW);
     if (handle_ == nullptr) std::abort();

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "collector/sources/system/system_source.h"
+#include "tests/support/built_file.h"
 #include "tests/support/file_text.h"
 #include "tests/support/temporary_folder.h"
 
@@ -24,7 +25,7 @@ constexpr int64_t kLongMs = 30'000;
 class NvmlSamplerTest : public ::testing::Test {
  protected:
   NvmlSamplerTest() {
-    ::setenv("STEPSCOPE_NVML", built("libstepscope_fake_nvml.so").c_str(), 1);
+    ::setenv("STEPSCOPE_NVML", testing::built_file("tests/libstepscope_fake_nvml.so").c_str(), 1);
     ::setenv("FAKE_NVML_LOG", folder_.path("calls").c_str(), 1);
     for (const char* const name : {"FAKE_NVML_FAIL", "FAKE_NVML_WAIT", "CUDA_VISIBLE_DEVICES"})
       ::unsetenv(name);
@@ -34,10 +35,6 @@ class NvmlSamplerTest : public ::testing::Test {
     ::unsetenv("CUDA_VISIBLE_DEVICES");
   }
 
-  static std::string built(const std::string& library) {
-    const char* const build = std::getenv("STEPSCOPE_BINARY_DIR");
-    return std::string(build == nullptr ? "build" : build) + "/tests/" + library;
-  }
   // Samples until there is a whole one, and returns the last values.
   static std::map<std::string, double> sampled() {
     NvmlSampler sampler;
@@ -133,7 +130,8 @@ TEST_F(NvmlSamplerTest, AGpuThatHangsIsLeftBehind) {
 }
 
 TEST_F(NvmlSamplerTest, WaitsForCudaThatIsLoadedAndNotInitialised) {
-  void* const cuda = ::dlopen(built("libstepscope_fake_cuda.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const cuda = ::dlopen(testing::built_file("tests/libstepscope_fake_cuda.so").c_str(),
+                              RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(cuda, nullptr) << ::dlerror();
   {
     NvmlSampler ends_before;
