@@ -109,11 +109,15 @@ class Job:
         for path in waiting:
             path.unlink(missing_ok=True)
         self._close_gate(0)
-        until(
-            lambda: all(path.exists() and path.read_text().endswith(".") for path in waiting),
-            "all ranks wait",
-        )
-        first = max(int(path.read_text().rstrip(".")) for path in waiting) + 100
+        told: list[str] = []
+
+        def all_wait() -> bool:
+            # Each is written over and over, and empty in between: only what was read here counts.
+            told[:] = [path.read_text() for path in waiting if path.exists()]
+            return len(told) == len(waiting) and all(text.endswith(".") for text in told)
+
+        until(all_wait, "all ranks wait")
+        first = max(int(text.rstrip(".")) for text in told) + 100
         self._close_gate(first - 5)
         return first
 
