@@ -8,6 +8,10 @@ FOLDER holds, for any suite name:
   SUITE.gtest/      those executables' own reports, ENTRY.xml, which hold the single cases
   SUITE.pytest.xml  pytest --junitxml, or another report of its form
   SUITE.checks      lines of `pass NAME`, `fail NAME` or `skip NAME`; also SUITE.ANYTHING.checks
+  again/            the same reports of what failed and was run a second time
+
+A case that fails and then passes is named and counts as passed. A program that crashes, leaks or
+is stopped by a sanitizer has failed, whatever it does the second time.
 
 The last line is `N passed, N failed, N skipped`. Exits 1 if anything failed or nothing ran.
 """
@@ -22,25 +26,40 @@ from pathlib import Path
 
 @dataclass
 class Counts:
-    passed: int = 0
+    passes: list[str] = field(default_factory=list)
     skipped: int = 0
-    failures: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)  # cases
+    faults: list[str] = field(default_factory=list)  # programs and checks
+    unsteady: list[str] = field(default_factory=list)
 
-    def add(self, outcome: str, name: str) -> None:
+    def add(self, outcome: str, name: str, case: bool = True) -> None:
         if outcome == "fail":
-            self.failures.append(name)
+            (self.failures if case else self.faults).append(name)
         elif outcome == "skip":
             self.skipped += 1
         else:
-            self.passed += 1
+            self.passes.append(name)
 
     def merge(self, other: Counts) -> None:
-        self.passed += other.passed
+        self.passes += other.passes
         self.skipped += other.skipped
         self.failures += other.failures
+        self.faults += other.faults
+        self.unsteady += other.unsteady
+
+    def forgive(self, again: Counts) -> None:
+        """What passed the second time has passed."""
+        self.unsteady = [name for name in self.failures if name in again.passes]
+        self.failures = [name for name in self.failures if name not in again.passes]
+        self.passes += self.unsteady
+        self.faults += again.faults
+
+    @property
+    def failed(self) -> int:
+        return len(self.failures) + len(self.faults)
 
     def __str__(self) -> str:
-        return f"{self.passed} passed, {len(self.failures)} failed, {self.skipped} skipped"
+        return f"{len(self.passes)} passed, {self.failed} failed, {self.skipped} skipped"
 
 
 def read_junit(path: Path) -> Counts:
@@ -68,12 +87,12 @@ def read_ctest(path: Path, reports: Path) -> Counts:
         except (OSError, ElementTree.ParseError):
             # No GoogleTest program, or one that died before it wrote its report.
             skipped = entry.find("skipped") is not None or entry.get("status") == "notrun"
-            counts.add("fail" if failed else "skip" if skipped else "pass", name)
+            counts.add("fail" if failed else "skip" if skipped else "pass", name, case=False)
             continue
         counts.merge(cases)
         if failed and not cases.failures:
             # A leak or a race found at exit, a time-out: every case passed and the program did not.
-            counts.add("fail", f"{name} (the program itself)")
+            counts.add("fail", f"{name} (the program itself)", case=False)
     return counts
 
 
@@ -82,7 +101,7 @@ def read_checks(path: Path) -> Counts:
     for line in path.read_text().splitlines():
         outcome, _, name = line.partition(" ")
         # A word that nobody knows must not pass for success.
-        counts.add(outcome if outcome in ("pass", "skip") else "fail", name or line)
+        counts.add(outcome if outcome in ("pass", "skip") else "fail", name or line, case=False)
     return counts
 
 
@@ -94,19 +113,26 @@ def read_suite(path: Path) -> Counts:
             return read_junit(path)
         return read_checks(path)
     except ElementTree.ParseError as error:
-        return Counts(failures=[f"{path.name} is cut off: {error}"])
+        return Counts(faults=[f"{path.name} is cut off: {error}"])
+
+
+def read_suites(folder: Path) -> dict[str, Counts]:
+    suites: dict[str, Counts] = {}
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.name.endswith((".ctest.xml", ".pytest.xml", ".checks")):
+            suites.setdefault(path.name.split(".")[0], Counts()).merge(read_suite(path))
+    return suites
 
 
 def summarise(folder: Path) -> tuple[Counts, list[str]]:
-    suites: dict[str, Counts] = {}
-    for path in sorted(folder.iterdir()):
-        if path.name.endswith((".ctest.xml", ".pytest.xml", ".checks")):
-            suites.setdefault(path.name.split(".")[0], Counts()).merge(read_suite(path))
+    again = read_suites(folder / "again")
     total, lines = Counts(), []
-    for suite, counts in suites.items():
+    for suite, counts in read_suites(folder).items():
+        counts.forgive(again.get(suite, Counts()))
         total.merge(counts)
         lines.append(f"  {suite:<8} {counts}")
-        lines.extend(f"    failed: {name}" for name in counts.failures)
+        lines.extend(f"    passed only the second time: {name}" for name in counts.unsteady)
+        lines.extend(f"    failed: {name}" for name in counts.failures + counts.faults)
     return total, lines
 
 
@@ -116,7 +142,7 @@ def main(arguments: list[str]) -> int:
         return 2
     total, lines = summarise(Path(arguments[0]))
     print("\n".join([*lines, str(total)]))
-    return 1 if total.failures or total.passed == 0 else 0
+    return 1 if total.failed or not total.passes else 0
 
 
 if __name__ == "__main__":

@@ -82,6 +82,54 @@ def test_a_cut_report_fails(tmp_path: Path) -> None:
     assert summary(tmp_path)[1] == 1
 
 
+PYTEST = """<testsuites><testsuite>
+<testcase classname="t" name="a">{a}</testcase>{b}</testsuite></testsuites>"""
+
+
+def write_pytest(folder: Path, a: str, b: str = "") -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / "python.pytest.xml").write_text(PYTEST.format(a=a, b=b))
+
+
+def test_a_second_try_is_named(tmp_path: Path) -> None:
+    write_pytest(tmp_path, FAILURE, '<testcase classname="t" name="b"/>')
+    assert summary(tmp_path) == ("1 passed, 1 failed, 0 skipped", 1)
+    write_pytest(tmp_path / "again", "")
+    assert summary(tmp_path) == ("2 passed, 0 failed, 0 skipped", 0)
+    assert "    passed only the second time: t.a" in summarise_tests.summarise(tmp_path)[1]
+    write_pytest(tmp_path / "again", FAILURE)
+    assert summary(tmp_path) == ("1 passed, 1 failed, 0 skipped", 1)
+    write_pytest(tmp_path / "again", "<skipped/>")
+    assert summary(tmp_path) == ("1 passed, 1 failed, 0 skipped", 1)
+
+
+def test_a_case_of_an_executable_that_passes_the_second_time(tmp_path: Path) -> None:
+    for folder, failed in ((tmp_path, True), (tmp_path / "again", False)):
+        folder.mkdir(exist_ok=True)
+        write_ctest(folder, failed)
+        write_gtest(folder, failed)
+    assert summary(tmp_path) == ("2 passed, 0 failed, 2 skipped", 0)
+
+
+@pytest.mark.parametrize("reported", [False, True])
+def test_a_crash_and_a_leak_are_not_forgiven(tmp_path: Path, reported: bool) -> None:
+    (tmp_path / "again").mkdir()
+    write_ctest(tmp_path, failed=True)
+    if reported:
+        write_gtest(tmp_path, failed=False)
+    write_ctest(tmp_path / "again", failed=False)
+    write_gtest(tmp_path / "again", failed=False)
+    assert summary(tmp_path)[1] == 1
+
+
+def test_a_crash_the_second_time_fails(tmp_path: Path) -> None:
+    write_ctest(tmp_path, failed=True)
+    write_gtest(tmp_path, failed=True)
+    (tmp_path / "again").mkdir()
+    write_ctest(tmp_path / "again", failed=True)
+    assert summary(tmp_path) == ("1 passed, 2 failed, 2 skipped", 1)
+
+
 def test_nothing_ran_is_a_failure(tmp_path: Path) -> None:
     assert summary(tmp_path) == ("0 passed, 0 failed, 0 skipped", 1)
 
