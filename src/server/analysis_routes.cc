@@ -54,11 +54,13 @@ bool comes_before(const Value& a, const Value& b, bool falling) {
   return falling ? b < a : a < b;
 }
 
-Result<std::vector<size_t>> chosen_rows(const ResultTable& table, const httplib::Request& request) {
+Result<std::vector<size_t>> chosen_rows(const RunAnalyses& run, const ResultTable& table,
+                                        const httplib::Request& request) {
   std::vector<size_t> rows(table.rows());
   std::iota(rows.begin(), rows.end(), size_t{0});
   for (const char* name : {"rank", "window", "device", "step"}) {
-    auto wanted = optional_integer(request, name);
+    auto wanted = std::string_view(name) == "rank" ? asked_rank(run, request)
+                                                   : optional_integer(request, name);
     if (!wanted) return std::move(wanted.error());
     const size_t column = table.find_column(name);
     if (!wanted->has_value() || column == table.columns().size()) continue;
@@ -161,7 +163,7 @@ Status send_table(OpenRun& run, const httplib::Request& request, httplib::Respon
   if (!answer) return std::move(answer.error());
   const auto asked = std::make_shared<AskedTable>(std::move(*answer));
   const ResultTable* table = &asked->table;
-  auto rows = chosen_rows(*table, request);
+  auto rows = chosen_rows(run.analyses(), *table, request);
   if (!rows) return std::move(rows.error());
   if (const std::string format = request.get_param_value("format"); !format.empty())
     return send_download(run, asked, std::move(*rows), format, response);

@@ -44,7 +44,7 @@ Result<AskedTable> curve_of_range(RunAnalyses& run, const httplib::Request& requ
 Result<AskedTable> owners_at(RunAnalyses& run, const httplib::Request& request) {
   const auto at = optional_integer(request, "at");
   if (!at) return at.error();
-  const auto rank = optional_integer(request, "rank");
+  const auto rank = asked_rank(run, request);
   if (!rank) return rank.error();
   const auto device = optional_integer(request, "device");
   if (!device) return device.error();
@@ -67,7 +67,7 @@ Result<AskedTable> owners_at(RunAnalyses& run, const httplib::Request& request) 
 // The tables of the critical path of a step that is named, and of a change of it.
 Result<AskedTable> path_of_step(RunAnalyses& run, const std::string& name,
                                 const httplib::Request& request) {
-  const auto rank = optional_integer(request, "rank");
+  const auto rank = asked_rank(run, request);
   if (!rank) return rank.error();
   const auto step = optional_integer(request, "step");
   if (!step) return step.error();
@@ -94,6 +94,12 @@ Result<AskedTable> path_of_step(RunAnalyses& run, const std::string& name,
 }
 
 }  // namespace
+
+Result<std::optional<int64_t>> asked_rank(const RunAnalyses& run, const httplib::Request& request) {
+  if (request.get_param_value("rank") != "first") return optional_integer(request, "rank");
+  // A run without ranks has no rows either.
+  return std::optional<int64_t>(run.store().rank_count() > 0 ? run.store().rank_number(0) : 0);
+}
 
 Result<AskedTable> asked_table(RunAnalyses& run, const std::string& name,
                                const httplib::Request& request) {

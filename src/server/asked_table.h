@@ -2,7 +2,9 @@
 #ifndef STEPSCOPE_SERVER_ASKED_TABLE_H_
 #define STEPSCOPE_SERVER_ASKED_TABLE_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <httplib.h>
@@ -24,6 +26,9 @@ struct AskedTable {
 // Everything else is the table of that name.
 Result<AskedTable> asked_table(RunAnalyses& run, const std::string& name,
                                const httplib::Request& request);
+
+// rank: a number, or `first`, the first one that runs/ID lists, for who has not read that yet.
+Result<std::optional<int64_t>> asked_rank(const RunAnalyses& run, const httplib::Request& request);
 
 }  // namespace stepscope
 

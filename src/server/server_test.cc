@@ -199,6 +199,25 @@ TEST_F(ServerTest, AnalysesAreFilteredAndSorted) {
   get(run + "/analyses/nothing", 404);
 }
 
+// A page asks for its tables before it knows the ranks.
+TEST_F(ServerTest, TheFirstRankHasANameOfItsOwn) {
+  for (const char* name : {"one.json", "broken.json", "link.json"})
+    fs::remove(folder_.path("runs/") + name);
+  for (const char* name : {"rank_5.json", "rank_3.json"})
+    folder_.write(std::string("runs/") + name, small_trace());
+  ServerOptions options;
+  options.base_is_run = true;
+  start(options);
+  const std::string run = ready("runs");
+  ASSERT_EQ(get(run)["ranks"][0]["rank"], 3);
+  EXPECT_EQ(get(run + "/analyses/device_time")["total"], 2);
+  const json first = get(run + "/analyses/device_time?rank=first");
+  EXPECT_EQ(first["total"], 1);
+  EXPECT_EQ(first, get(run + "/analyses/device_time?rank=3"));
+  get(run + "/analyses/device_time?rank=frist", 400);
+  get(run + "/analyses/device_time?rank=", 400);
+}
+
 // Two allocations, one release; moments are taken from the curve, in unix ns.
 TEST_F(ServerTest, MemoryOfAMomentAndOfAPart) {
   start();
@@ -328,6 +347,8 @@ TEST_F(ServerTest, BadRequestsAreAnsweredAndItGoesOn) {
                                   run + "/analyses/kernels?limit=-1",
                                   run + "/analyses/kernels?limit=9223372036854775807",
                                   run + "/analyses/kernels?sort=x",
+                                  run + "/analyses/kernels?rank=frist",
+                                  run + "/analyses/kernels?step=first",
                                   run + "/analyses/kernels?format=x",
                                   run + "/analyses/memory_owners?at=1",
                                   run + "/trace?scope_levels=-1",
