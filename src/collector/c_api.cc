@@ -152,8 +152,8 @@ int start(const char* folder, const stepscope_options* options, bool from_enviro
         stepscope::SystemSourceOptions{chosen.system_interval_ms}));
   }
   // Costs nothing until a window is handed over.
-  sources.push_back(
-      std::make_unique<stepscope::MindsporeSource>(Process::instance().mindspore_inbox()));
+  sources.push_back(std::make_unique<stepscope::MindsporeSource>(
+      Process::instance().mindspore_inbox(), Process::instance().names()));
   // Costs nothing as long as there is no pipeline.
   sources.push_back(std::make_unique<stepscope::PipelineSource>(Process::instance().stages(),
                                                                 Process::instance().workers()));

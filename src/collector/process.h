@@ -17,7 +17,7 @@
 #include "collector/pipeline_stages.h"
 #include "collector/recorder.h"
 #include "collector/sources/ascend/npu_windows.h"
-#include "collector/sources/mindspore/mindspore_source.h"
+#include "collector/sources/mindspore/window_inbox.h"
 #include "collector/worker_rings.h"
 
 namespace stepscope {

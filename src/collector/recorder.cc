@@ -254,7 +254,7 @@ void Recorder::go_on(int64_t& flushed_ns) {
       asked == flushes_done_)
     return;
   flushed_ns = now_ns;
-  collect();
+  collect(asked != flushes_done_);
   flush();
   if (!sources_wait()) answer_flushes(asked);
   rings_.release_ended();

@@ -181,9 +181,10 @@ class Recorder {
   void start_sources();
   void stop_sources();
   void adopt_new_sources();
-  void collect();
+  // `all`: as in SourceOutput.
+  void collect(bool all);
   // Behind a limit: what the sources bring is counted, not kept.
-  void throw_away();
+  void throw_away(bool all);
   void take_over(SourceOutput& output);
   bool sources_wait() const;
 

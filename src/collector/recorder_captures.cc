@@ -90,7 +90,7 @@ void Recorder::look_for_triggers(int64_t now_ns) {
 }
 
 void Recorder::begin_capture(const TriggerCause& cause, int64_t now_ns) {
-  collect();
+  collect(true);
   flush();
   auto folder = make_run_folder(watch_->options().output);
   if (!folder) {

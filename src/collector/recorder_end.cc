@@ -100,7 +100,7 @@ void Recorder::finish() {
 void Recorder::finish_file() {
   or_give_up([&] {
     do {
-      collect();
+      collect(true);
       flush();
     } while (sources_wait());
   });

@@ -62,9 +62,9 @@ void Recorder::stop_sources() {
   }
 }
 
-void Recorder::collect() {
-  if (!statistics_.stopped_by.empty()) return throw_away();
-  SourceOutput output{chunk_, names_, lasting_};
+void Recorder::collect(bool all) {
+  if (!statistics_.stopped_by.empty()) return throw_away(all);
+  SourceOutput output{chunk_, names_, lasting_, all};
   for (const auto& source : sources_) {
     source->collect(output);
     moves_.fetch_add(1, std::memory_order_relaxed);
@@ -74,11 +74,11 @@ void Recorder::collect() {
   add_clock(sample_clocks());
 }
 
-void Recorder::throw_away() {
+void Recorder::throw_away(bool all) {
   ChunkBuilder nowhere;
   LastingRows lasting(nowhere);
   for (bool more = true; more; nowhere.discard()) {
-    SourceOutput output{nowhere, names_, lasting};
+    SourceOutput output{nowhere, names_, lasting, all};
     for (const auto& source : sources_) {
       source->collect(output);
       moves_.fetch_add(1, std::memory_order_relaxed);

@@ -22,6 +22,8 @@ struct SourceOutput {
   NameTable& names;
   // For rows that later ones refer to, and for notes.
   LastingRows& lasting;
+  // Somebody waits for everything that there was before: nothing may be left for the next time.
+  bool all = false;
   // Rows that count as events of the recording, and those that the source knows to have lost.
   int64_t events = 0;
   int64_t not_recorded = 0;

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from stepscope import _record
@@ -19,6 +20,12 @@ _OPERATOR_BYTES = 31
 _MEMORY_RECORD_BYTES = 58
 
 
+@dataclass(frozen=True)
+class _Window:
+    folder: Path
+    from_ns: int
+
+
 class OperatorWindows:
     def __init__(self, shapes: bool, memory: bool) -> None:
         self._shapes = shapes
@@ -26,8 +33,7 @@ class OperatorWindows:
         self.rotation = Rotation()
         self._profiler = framework.cpu_profiler()
         self._scratch: Path | None = None
-        self._window = Path()
-        self._from_ns = 0
+        self._window = _Window(Path(), 0)
         self._count = 0
 
     def start(self) -> None:
@@ -37,27 +43,33 @@ class OperatorWindows:
     def rotate(self, steps: int) -> None:
         """The window has had so many steps, and ends with them."""
         _record.end_step()  # our own time is no part of a step
-        self._close(steps)
+        ended_ns = self._close(steps)
+        full = self._window
+        # Before the full one is given away: the collector removes the last folder's parent too.
         self._open()
+        self._hand_over(full, ended_ns)
 
     def stop(self) -> None:
         if self._scratch:
-            self._close(0)
+            self._hand_over(self._window, self._close(0))
             self._scratch = None
 
     def _open(self) -> None:
         assert self._scratch
         self._count += 1
-        self._window = self._scratch / str(self._count)
-        self._window.mkdir()
-        self._from_ns = time.time_ns()
-        self._profiler.init(str(self._window))
+        if not self._scratch.is_dir():  # somebody tidied up
+            self._scratch = make_scratch()
+        folder = self._scratch / str(self._count)
+        folder.mkdir()
+        self._window = _Window(folder, time.time_ns())
+        self._profiler.init(str(folder))
         self._profiler.step_profiling_enable(True)
         self._profiler.enable_op_time()
         if self._memory:
             self._profiler.enable_profile_memory()
 
-    def _close(self, steps: int) -> None:
+    def _close(self, steps: int) -> int:
+        """Returns when, by the calendar clock."""
         framework.wait_for_operators()
         started = time.monotonic()
         self._profiler.stop()
@@ -68,11 +80,14 @@ class OperatorWindows:
             self._size("cpu_ms_memory_record_") // _MEMORY_RECORD_BYTES,
             stopped - started,
         )
+        return time.time_ns()
+
+    def _hand_over(self, window: _Window, ended_ns: int) -> None:
         taken = _record.import_mindspore_window(
-            str(self._window), self._from_ns, time.time_ns(), self._shapes, self._memory
+            str(window.folder), window.from_ns, ended_ns, self._shapes, self._memory
         )
         if not taken:
-            shutil.rmtree(self._window, ignore_errors=True)
+            shutil.rmtree(window.folder, ignore_errors=True)
 
     def _size(self, beginning: str) -> int:
-        return sum(file.stat().st_size for file in self._window.glob(f"{beginning}*"))
+        return sum(file.stat().st_size for file in self._window.folder.glob(f"{beginning}*"))

@@ -27,11 +27,23 @@ def rows(run: stepscope.Run, sql: str) -> list[tuple[Any, ...]]:
     return list(zip(*columns))
 
 
+def left_behind(process: int) -> list[pathlib.Path]:
+    return list(pathlib.Path("/dev/shm").glob(f"stepscope-mindspore-{process}-*"))
+
+
 def inside_its_step(run: stepscope.Run, truth: list[list[int]]) -> None:
     """Every operator lies in its step as the program timed it, to the microsecond."""
     for number, begin, end in truth:
         first, last = rows(run, f"select min(ts), max(ts + dur) from ops where step = {number}")[0]
         assert begin - 1000 <= first <= last <= end + 1000, number
+
+
+def test_no_operator_is_lost_between_windows(train: Started, recorded: Opened) -> None:
+    steps = 1200  # nine windows of 10,000 operators and a short one
+    truth = train("loop.py", "graph", "mlp", str(steps), "{}")
+    counts = rows(recorded(), "select step, count(*) from ops group by step order by step")
+    assert counts == [(number, 75) for number in range(2, steps + 2)]
+    assert left_behind(truth["pid"]) == []
 
 
 @pytest.mark.parametrize(("mode", "network", "operators"), _MODES)
@@ -122,8 +134,7 @@ def test_a_killed_program_keeps_all_but_its_last_two_seconds(
         truth = train("killed.py", expect=-signal.SIGKILL)
         with stepscope.open(tmp_path) as run:
             last, ended_ns = rows(run, "select max(step), max(ts + dur) from ops")[0]
-        left = list(pathlib.Path("/dev/shm").glob(f"stepscope-mindspore-{truth['pid']}-*"))
-        for folder in [*left, *tmp_path.glob("stepscope-mindspore-*")]:
+        for folder in [*left_behind(truth["pid"]), *tmp_path.glob("stepscope-mindspore-*")]:
             shutil.rmtree(folder)  # what the next recording would do
         lost_s = (truth["killed_ns"] - ended_ns) / 1e9
         if lost_s <= 2:

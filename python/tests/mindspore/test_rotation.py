@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import pathlib
+import shutil
+from unittest.mock import MagicMock
 
-from stepscope.mindspore import scratch
+import pytest
+from stepscope.mindspore import framework, operators, scratch
 from stepscope.mindspore.rotation import OPERATORS, SECONDS, Rotation
 
 
@@ -42,3 +45,35 @@ def test_what_killed_programs_leave_is_swept(tmp_path: pathlib.Path) -> None:
     assert sorted(folder.name for folder in (tmp_path / "shared").iterdir()) == sorted(
         [alive, "stepscope-mindspore-else"]
     )
+
+
+def test_a_window_that_is_read_at_once_takes_no_other_with_it(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the collector does: with the last window the folder of all windows goes."""
+
+    def read_at_once(folder: str, *_: object) -> bool:
+        window = pathlib.Path(folder)
+        read.append(window.name)
+        shutil.rmtree(window, ignore_errors=True)
+        if not list(window.parent.iterdir()):
+            window.parent.rmdir()
+        return True
+
+    read: list[str] = []
+    made = tmp_path / "windows"
+    monkeypatch.setattr(framework, "cpu_profiler", MagicMock)
+    monkeypatch.setattr(framework, "wait_for_operators", lambda: None)
+    monkeypatch.setattr(operators, "make_scratch", lambda: made.mkdir() or made)
+    monkeypatch.setattr(operators._record, "import_mindspore_window", read_at_once)
+    windows = operators.OperatorWindows(shapes=False, memory=False)
+    windows.start()
+    windows.rotate(1)
+    windows.rotate(1)
+    assert [folder.name for folder in made.iterdir()] == ["3"]
+    shutil.rmtree(made)  # somebody tidies up
+    windows.rotate(1)
+    assert [folder.name for folder in made.iterdir()] == ["4"]
+    windows.stop()
+    assert read[:2] == ["1", "2"] and read[-1] == "4"
+    assert not made.exists()

@@ -1,6 +1,7 @@
 """A hand-written loop: loop.py MODE NETWORK STEPS OPTIONS FOLDER; MODE is graph or pynative."""
 
 import json
+import os
 import pathlib
 import sys
 import time
@@ -37,5 +38,9 @@ with stepscope.profile(
         times.append([number, before, time.time_ns()])
         memory.append(resident())
         profiler.step()
-truth = {"steps": times[2 : 2 + int(steps)], "memory": memory[2 : 2 + int(steps)]}
+truth = {
+    "pid": os.getpid(),
+    "steps": times[2 : 2 + int(steps)],
+    "memory": memory[2 : 2 + int(steps)],
+}
 pathlib.Path(folder, "truth.json").write_text(json.dumps(truth))

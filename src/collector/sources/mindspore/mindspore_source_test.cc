@@ -68,6 +68,21 @@ TEST(MindsporeSource, WindowsBecomeRowsAndAreRemoved) {
   EXPECT_FALSE(std::filesystem::exists(windows.path("w2/cpu_framework_0.txt")));
 }
 
+TEST(MindsporeSource, AFlushWaitsForEverythingThatWasHandedOver) {
+  const TemporaryFolder run;
+  const TemporaryFolder windows;
+  ASSERT_EQ(stepscope_start(run.path().c_str(), nullptr), 0) << stepscope_last_error();
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = "w" + std::to_string(i);
+    write_window(windows, name, i + 1);
+    ASSERT_EQ(stepscope_import_mindspore_window(windows.path(name).c_str(), 0, INT64_MAX, 0), 0);
+    if (i % 5 != 4) continue;
+    ASSERT_EQ(stepscope_flush(), 0) << stepscope_last_error();
+    EXPECT_EQ(read_back(run.path("stepscope.raw")).rows["mindspore_ops"], 2u * (i + 1));
+  }
+  stepscope_stop();
+}
+
 TEST(MindsporeSource, NothingIsTakenWhileNothingRecords) {
   const TemporaryFolder windows;
   write_window(windows, "w", 1);
@@ -88,7 +103,8 @@ TEST(MindsporeSource, FoldersThatNobodyReadsDoNotPileUp) {
   }
   EXPECT_EQ(inbox.turned_away(), 2);
   {
-    const MindsporeSource source(inbox);
+    NameTable names;
+    const MindsporeSource source(inbox, names);
   }
   EXPECT_TRUE(std::filesystem::is_empty(windows.path()));
 }
