@@ -224,8 +224,8 @@ STEPSCOPE_API void stepscope_end_step(void);
 // Queues a folder that MindSpore's CPU profiler has just written (its stop() does): another thread
 // reads it and removes it, and the folder around it if that is called stepscope-mindspore-* and is
 // empty then. The times are CLOCK_REALTIME around the window; memory records outside are those of
-// earlier windows. Returns -1 when it will not be read; if nothing records,
-// the folder is still there.
+// earlier windows. Returns -1 when it will not be read; if nothing records, the folder is still
+// there.
 enum stepscope_mindspore_content {
   STEPSCOPE_MINDSPORE_SHAPES = 1,  // read the shapes of the operators' inputs
   STEPSCOPE_MINDSPORE_MEMORY = 2   // read the memory records

@@ -45,9 +45,11 @@ class OperatorWindows:
         _record.end_step()  # our own time is no part of a step
         ended_ns = self._close(steps)
         full = self._window
-        # Before the full one is given away: the collector removes the last folder's parent too.
-        self._open()
-        self._hand_over(full, ended_ns)
+        try:
+            # Before the full one is given away: the collector removes the last folder's parent too.
+            self._open()
+        finally:
+            self._hand_over(full, ended_ns)
 
     def stop(self) -> None:
         if self._scratch:

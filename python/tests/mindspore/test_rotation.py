@@ -75,5 +75,26 @@ def test_a_window_that_is_read_at_once_takes_no_other_with_it(
     windows.rotate(1)
     assert [folder.name for folder in made.iterdir()] == ["4"]
     windows.stop()
-    assert read[:2] == ["1", "2"] and read[-1] == "4"
+    assert read == ["1", "2", "3", "4"]
     assert not made.exists()
+
+
+def test_a_full_window_is_not_lost_with_the_next(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handed_over: list[str] = []
+    profiler = MagicMock()
+    monkeypatch.setattr(framework, "cpu_profiler", lambda: profiler)
+    monkeypatch.setattr(framework, "wait_for_operators", lambda: None)
+    monkeypatch.setattr(operators, "make_scratch", lambda: tmp_path)
+    monkeypatch.setattr(
+        operators._record,
+        "import_mindspore_window",
+        lambda folder, *_: handed_over.append(pathlib.Path(folder).name) or True,
+    )
+    windows = operators.OperatorWindows(shapes=False, memory=False)
+    windows.start()
+    profiler.init.side_effect = RuntimeError("the disk is full")
+    with pytest.raises(RuntimeError):
+        windows.rotate(1)
+    assert handed_over == ["1"]
