@@ -39,6 +39,7 @@ struct Fake {
   uint32_t thread_id_type = 0;
 
   std::atomic<uint64_t> kinds = 0;
+  std::atomic<uint64_t> kinds_on_at_its_end = 0;
   std::atomic<uint64_t> runtime_ids_off = 0;
   std::atomic<uint64_t> driver_ids_off = 0;
   // Of the subscriber; `call` is null while there is none.
@@ -47,6 +48,7 @@ struct Fake {
   std::atomic<bool> place_is_taken = false;
   std::atomic<bool> refuses_callbacks = false;
   std::atomic<bool> keeps_a_buffer = false;
+  std::atomic<bool> times_copies_with_kernels_only = false;
   std::atomic<uint32_t> finalized_in_callbacks = 0;
   std::atomic<uint32_t> finalized_elsewhere = 0;
   std::atomic<size_t> dropped = 0;
@@ -173,6 +175,13 @@ bool request(Buffer& buffer) {
 
 bool is_on(uint32_t kind) { return (fake().kinds >> kind & 1) != 0; }
 
+template <typename Record>
+void set_times(Record& copy) {
+  if (fake().times_copies_with_kernels_only && !is_on(kConcurrentKernel)) return;
+  copy.start = now();
+  copy.end = copy.start + 500;
+}
+
 // Appends a record to this thread's buffer: the head that we know and zeroes behind it.
 template <typename Record>
 void put(const Record& record) {
@@ -265,9 +274,11 @@ void fake_cupti_reset(uint32_t cuda) {
   all.cuda = cuda;
   all.refuses_callbacks = false;
   all.keeps_a_buffer = false;
+  all.times_copies_with_kernels_only = false;
   all.place_is_taken = false;
   all.finalized_in_callbacks = 0;
   all.finalized_elsewhere = 0;
+  all.kinds_on_at_its_end = 0;
 }
 
 uint32_t fake_cupti_launch(const FakeLaunch* launch) {
@@ -314,8 +325,7 @@ uint32_t fake_cupti_copy(uint64_t bytes, uint8_t copy_kind) {
   copy.from = 2;
   copy.to = 3;
   copy.bytes = bytes;
-  copy.start = now();
-  copy.end = copy.start + 500;
+  set_times(copy);
   copy.context = 1;
   copy.stream = 7;
   copy.correlation = correlation;
@@ -329,8 +339,7 @@ uint32_t fake_cupti_memset(uint64_t bytes) {
   MemsetRecord set{};
   set.kind = kMemset;
   set.bytes = bytes;
-  set.start = now();
-  set.end = set.start + 500;
+  set_times(set);
   set.context = 1;
   set.stream = 7;
   set.correlation = correlation;
@@ -393,8 +402,16 @@ void fake_cupti_refuse_callbacks(int refused) { fake().refuses_callbacks = refus
 void fake_cupti_keep_a_buffer(int kept) { fake().keeps_a_buffer = kept != 0; }
 uint32_t fake_cupti_finalized_in_callbacks() { return fake().finalized_in_callbacks; }
 uint32_t fake_cupti_finalized_elsewhere() { return fake().finalized_elsewhere; }
+void fake_cupti_switch(uint32_t kind, int on) {
+  const uint64_t bit = uint64_t{1} << kind;
+  on != 0 ? fake().kinds |= bit : fake().kinds &= ~bit;
+}
+void fake_cupti_time_copies_with_kernels_only(int only) {
+  fake().times_copies_with_kernels_only = only != 0;
+}
 int fake_cupti_has_subscriber() { return fake().call != nullptr; }
 uint64_t fake_cupti_enabled_kinds() { return fake().kinds; }
+uint64_t fake_cupti_kinds_on_at_its_end() { return fake().kinds_on_at_its_end; }
 uint64_t fake_cupti_buffers_outstanding() { return fake().outstanding; }
 uint8_t fake_cupti_attribute(uint32_t attribute) {
   const std::lock_guard lock(fake().mutex);
@@ -584,6 +601,7 @@ ReturnCode cuptiGetStreamIdEx(void*, void* stream, uint8_t, uint32_t* id) {
 ReturnCode cuptiFinalize() {
   ++(this_thread.in_callback ? fake().finalized_in_callbacks : fake().finalized_elsewhere);
   const std::lock_guard lock(fake().mutex);
+  fake().kinds_on_at_its_end = fake().kinds.load();
   forget(fake());
   return kSuccess;
 }

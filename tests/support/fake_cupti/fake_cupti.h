@@ -41,11 +41,17 @@ void fake_cupti_refuse_callbacks(int refused);
 // As if CUPTI had an empty buffer in hand for every thread, also behind a flush.
 void fake_cupti_keep_a_buffer(int kept);
 
+// Another hand on CUPTI's switches.
+void fake_cupti_switch(uint32_t kind, int on);
+// As 13.0 does: copies have no time while kernels are not recorded.
+void fake_cupti_time_copies_with_kernels_only(int only);
+
 // What the collector did.
 uint32_t fake_cupti_finalized_in_callbacks();
 uint32_t fake_cupti_finalized_elsewhere();
 int fake_cupti_has_subscriber();
-uint64_t fake_cupti_enabled_kinds();  // bit n: kind n
+uint64_t fake_cupti_enabled_kinds();        // bit n: kind n
+uint64_t fake_cupti_kinds_on_at_its_end();  // when CUPTI last left the process
 uint64_t fake_cupti_buffers_outstanding();
 uint8_t fake_cupti_attribute(uint32_t attribute);
 }

@@ -18,6 +18,9 @@ const Record& as(const Activity& record) {
   return reinterpret_cast<const Record&>(record);
 }
 
+// CUPTI leaves the times of work that it could not time at zero.
+bool has_time(uint64_t start, uint64_t end) { return start != 0 && end >= start; }
+
 // CUPTI writes "none" as all ones.
 int64_t id_or_none(uint32_t id) { return id == UINT32_MAX ? -1 : static_cast<int64_t>(id); }
 
@@ -53,16 +56,19 @@ void DeviceClock::sample(uint64_t cupti_ns, uint64_t ticks) {
   }
 }
 
-ActivityDecoder::ActivityDecoder(const CuptiLibrary& library, DeviceClock clock)
-    : library_(library), clock_(clock), calls_(library) {}
+ActivityDecoder::ActivityDecoder(const CuptiLibrary& library, DeviceClock clock, uint64_t began,
+                                 bool copies)
+    : library_(library), clock_(clock), began_(began), copies_(copies), calls_(library) {}
 
 void ActivityDecoder::decode(std::span<uint8_t> records, SourceOutput& output) {
   Tables tables{output, {}, {}, {}, {}, {}};
   Activity* record = nullptr;
+  buffer_ = {};
   while (library_.next_record(records.data(), records.size(), &record) == kSuccess &&
          record != nullptr) {
     decode_one(*record, tables);
   }
+  counts_.copies_elsewhere += buffer_.untimed_copies;
 }
 
 void ActivityDecoder::decode_one(const Activity& record, Tables& tables) {
@@ -113,14 +119,32 @@ void ActivityDecoder::decode_one(const Activity& record, Tables& tables) {
   ++tables.output.events;
 }
 
-bool ActivityDecoder::has_time(uint64_t start, uint64_t end) {
-  if (start != 0 && end >= start) return true;
-  ++counts_.without_time;
+void ActivityDecoder::place_untimed_copies() {
+  int64_t& count = buffer_.has_work_of_ours ? counts_.without_time : counts_.copies_elsewhere;
+  count += buffer_.untimed_copies;
+  buffer_ = {true, 0};
+}
+
+bool ActivityDecoder::is_copy_of_ours(uint64_t start, uint64_t end) {
+  if (!copies_) {
+    ++counts_.unknown;
+    return false;
+  }
+  const bool timed = has_time(start, end);
+  if (timed && end >= began_) {
+    place_untimed_copies();
+    return true;
+  }
+  ++(timed ? counts_.copies_elsewhere : buffer_.untimed_copies);
   return false;
 }
 
 void ActivityDecoder::add_kernel(const KernelRecord& record, Tables& tables) {
-  if (!has_time(record.start, record.end)) return;
+  place_untimed_copies();
+  if (!has_time(record.start, record.end)) {
+    ++counts_.without_time;
+    return;
+  }
   const int64_t start = clock_.ticks(record.start);
   const int64_t duration = clock_.ticks(record.end) - start;
   const int64_t variant = variants_.number(record, tables.output);
@@ -138,7 +162,7 @@ void ActivityDecoder::add_kernel(const KernelRecord& record, Tables& tables) {
 }
 
 void ActivityDecoder::add_copy(const MemcpyRecord& record, Tables& tables) {
-  if (!has_time(record.start, record.end)) return;
+  if (!is_copy_of_ours(record.start, record.end)) return;
   const int64_t start = clock_.ticks(record.start);
   tables.get(tables.copies, kCopiesTable, record.device)
       .add({start, clock_.ticks(record.end) - start, record.stream, record.context,
@@ -150,7 +174,7 @@ void ActivityDecoder::add_copy(const MemcpyRecord& record, Tables& tables) {
 }
 
 void ActivityDecoder::add_peer_copy(const MemcpyPeerRecord& record, Tables& tables) {
-  if (!has_time(record.start, record.end)) return;
+  if (!is_copy_of_ours(record.start, record.end)) return;
   const int64_t start = clock_.ticks(record.start);
   const uint32_t other =
       record.from_device == record.device ? record.to_device : record.from_device;
@@ -165,7 +189,7 @@ void ActivityDecoder::add_peer_copy(const MemcpyPeerRecord& record, Tables& tabl
 }
 
 void ActivityDecoder::add_memset(const MemsetRecord& record, Tables& tables) {
-  if (!has_time(record.start, record.end)) return;
+  if (!is_copy_of_ours(record.start, record.end)) return;
   const int64_t start = clock_.ticks(record.start);
   tables.get(tables.copies, kCopiesTable, record.device)
       .add({start, clock_.ticks(record.end) - start, record.stream, record.context,

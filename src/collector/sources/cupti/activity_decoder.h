@@ -45,13 +45,18 @@ struct DecoderCounts {
   int64_t other = 0;
   int64_t unwanted_calls = 0;    // that CUPTI could not leave out itself
   int64_t without_time = 0;      // device work that CUPTI had no memory left to time
+  int64_t copies_elsewhere = 0;  // not of this recording, as far as can be told
   int64_t unknown = 0;           // kinds that nobody asked for
   int64_t forgotten_ranges = 0;  // of NVTX: too many were open
 };
 
 class ActivityDecoder {
  public:
-  ActivityDecoder(const CuptiLibrary& library, DeviceClock clock);
+  // CUPTI notes copies also between recordings and in those that ask for none. Left out: without
+  // `copies` all of them; else what was done before `began`, in CUPTI's time, and copies without a
+  // time that do not have work of the recording on both sides in their buffer. (Copies have no time
+  // while threads go on after the end of a recording: CUPTI 13.0.)
+  ActivityDecoder(const CuptiLibrary& library, DeviceClock clock, uint64_t began, bool copies);
 
   void decode(std::span<uint8_t> records, SourceOutput& output);
   DeviceClock& clock() { return clock_; }
@@ -76,16 +81,24 @@ class ActivityDecoder {
   void add_marker(const MarkerRecord& record, Tables& tables);
   void add_device(const DeviceRecord& record, Tables& tables);
   void name_thread(uint32_t thread, Tables& tables);
-  // False, and counted, when CUPTI could not time it.
-  bool has_time(uint64_t start, uint64_t end);
+  bool is_copy_of_ours(uint64_t start, uint64_t end);
+  // There is work of the recording: copies without a time that precede it in its buffer are lost,
+  // unless they are the first.
+  void place_untimed_copies();
 
   const CuptiLibrary& library_;
   DeviceClock clock_;
+  uint64_t began_;
+  bool copies_;
   ApiCalls calls_;
   KernelVariants variants_;
   std::unordered_map<uint32_t, OpenMarker> open_markers_;
   std::unordered_set<uint32_t> named_threads_;
   std::unordered_set<uint32_t> devices_;
+  struct {
+    bool has_work_of_ours = false;
+    int64_t untimed_copies = 0;  // since the last work of ours
+  } buffer_;                     // that is being decoded
   DecoderCounts counts_;
 };
 

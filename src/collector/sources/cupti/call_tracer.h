@@ -6,9 +6,7 @@
 //
 // CUPTI has one subscriber in a process, and ours stays it for as long as the process lives: behind
 // one that left, torch.profiler failed with an assertion of its own. The price: a torch.profiler
-// that is first used after us records no GPU, and says so. What it does not help against: a CUPTI
-// 13.0 that is switched off and on while several threads launch may crash in a thread of its own
-// (docs/performance.md).
+// that is first used after us records no GPU, and says so.
 #ifndef STEPSCOPE_COLLECTOR_SOURCES_CUPTI_CALL_TRACER_H_
 #define STEPSCOPE_COLLECTOR_SOURCES_CUPTI_CALL_TRACER_H_
 

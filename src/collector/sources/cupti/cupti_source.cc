@@ -21,7 +21,8 @@ constexpr size_t kChunkFullBytes = 4 << 20;
 // use is the process's and is never destroyed.
 struct Callbacks {
   ActivityBuffers buffers;
-  std::atomic<WriterBell*> bell = nullptr;
+  std::atomic<bool> in_use = false;         // by a recording
+  std::atomic<WriterBell*> bell = nullptr;  // null while there are no buffers to be had
 };
 
 Callbacks& callbacks() {
@@ -33,11 +34,12 @@ constexpr uint32_t kFirstVersionToDetach = 130'000;
 std::atomic<bool> process_ends = false;
 
 extern "C" void stepscope_cupti_request(uint8_t** buffer, size_t* bytes, size_t* most_records) {
-  const std::span<uint8_t> taken = callbacks().buffers.take();
+  WriterBell* const bell = callbacks().bell.load(std::memory_order_acquire);
+  const std::span<uint8_t> taken =
+      bell == nullptr ? std::span<uint8_t>() : callbacks().buffers.take();
   *buffer = taken.data();
   *bytes = taken.size();
   *most_records = 0;  // as many as fit
-  WriterBell* const bell = callbacks().bell.load(std::memory_order_acquire);
   if (bell != nullptr && callbacks().buffers.running_low()) bell->ring();
 }
 
@@ -105,6 +107,12 @@ CuptiSource::~CuptiSource() {
   callbacks().buffers.give_memory_back();
 }
 
+int64_t CuptiSource::take_dropped() const {
+  size_t dropped = 0;
+  return library_->get_dropped(nullptr, 0, &dropped) == kSuccess ? static_cast<int64_t>(dropped)
+                                                                 : 0;
+}
+
 void CuptiSource::enable(uint32_t kind, const char* what) {
   const bool dump = (kind == kDevice || kind == kContext) && library_->enable_and_dump != nullptr;
   const ReturnCode code = dump ? library_->enable_and_dump(kind) : library_->enable(kind);
@@ -152,8 +160,7 @@ Status CuptiSource::start() {
   if (!library) return Error(library.error());
   library_ = &*library;
   Callbacks& shared = callbacks();
-  WriterBell* nobody = nullptr;
-  if (!shared.bell.compare_exchange_strong(nobody, &bell_)) {
+  if (shared.in_use.exchange(true)) {
     return Error{ErrorCode::kUnsupported, "cannot record the GPU", "",
                  "it is being recorded already", "one recording of a process can have it"};
   }
@@ -161,9 +168,11 @@ Status CuptiSource::start() {
 
   const bool clock_is_ours = library_->register_timestamp != nullptr &&
                              library_->register_timestamp(stepscope_cupti_ticks) == kSuccess;
-  decoder_ = std::make_unique<ActivityDecoder>(*library_, DeviceClock(clock_is_ours));
-  if (uint64_t now = 0; !clock_is_ours && library_->get_timestamp(&now) == kSuccess)
-    decoder_->clock().sample(now, stepscope_ticks());
+  uint64_t now = stepscope_ticks();
+  if (!clock_is_ours && library_->get_timestamp(&now) != kSuccess) now = 0;
+  decoder_ = std::make_unique<ActivityDecoder>(*library_, DeviceClock(clock_is_ours), now,
+                                               options_.tier >= Tier::kKernels);
+  if (!clock_is_ours && now != 0) decoder_->clock().sample(now, stepscope_ticks());
   if (library_->get_thread_id_type != nullptr && library_->set_thread_id_type != nullptr) {
     library_->get_thread_id_type(&thread_ids_before_);
     library_->set_thread_id_type(kThreadIdsOfTheSystem);
@@ -174,12 +183,14 @@ Status CuptiSource::start() {
   if (code != kSuccess) {
     restore_attributes();
     shared.buffers.give_memory_back();
-    shared.bell.store(nullptr, std::memory_order_release);
+    shared.in_use.store(false, std::memory_order_release);
     return Error{ErrorCode::kUnsupported, "cannot record the GPU", library_->path,
                  library_->result_text(code), "end the other profiler of this process first"};
   }
   started_ = true;
   flushed_ns_ = monotonic_ns();
+  take_dropped();  // copies since the last recording
+  shared.bell.store(&bell_, std::memory_order_release);
 
   const bool subscribed = options_.subscribe && cupti::subscribe(*library_);
   enable(kDevice, "properties");
@@ -237,7 +248,13 @@ bool CuptiSource::waiting() const {
 }
 
 void CuptiSource::stop() {
-  for (const uint32_t kind : std::views::reverse(enabled_)) library_->disable(kind);
+  // Records of copies and memsets stay on, without a buffer to be written to, at a cost that cannot
+  // be told from none: CUPTI 13.0 to 13.3 frees what it knows of a copy twice when both are
+  // switched off while another thread copies, and the program crashes (docs/performance.md).
+  for (const uint32_t kind : std::views::reverse(enabled_)) {
+    const bool copies = kind == kMemcpy || kind == kMemset;
+    if (!copies || options_.detach_at_stop) library_->disable(kind);
+  }
   if (tracing_calls_) stop_call_tracing(*library_);
   // What was launched while recording belongs to it, also when it ends behind it.
   a_device_hangs_ = options_.tier >= Tier::kKernels && !wait_for_devices(options_.wait_at_stop_ms);
@@ -245,7 +262,9 @@ void CuptiSource::stop() {
   const bool calls_are_records = options_.tier >= Tier::kFull && !tracing_calls_;
   library_->flush_all(a_device_hangs_ || calls_are_records ? kFlushForced : 0);
   restore_attributes();
+  dropped_ = take_dropped();
   callbacks().bell.store(nullptr, std::memory_order_release);
+  callbacks().in_use.store(false, std::memory_order_release);
   stopped_.store(true, std::memory_order_release);
 }
 
@@ -256,12 +275,9 @@ void CuptiSource::write_summary(SourceOutput& output) {
                              " ms after the end: what it was doing is not in the recording";
     output.report(name(), late);
   }
-  size_t dropped = 0;
-  if (library_->get_dropped(nullptr, 0, &dropped) != kSuccess) dropped = 0;
   const DecoderCounts& counts = decoder_->counts();
   const ActivityBuffers& buffers = callbacks().buffers;
-  output.not_recorded +=
-      static_cast<int64_t>(dropped) + counts.without_time + counts.forgotten_ranges;
+  output.not_recorded += dropped_ + counts.without_time + counts.forgotten_ranges;
   if (counts.forgotten_ranges > 0) {
     output.report(name(), std::to_string(counts.forgotten_ranges) +
                               " NVTX ranges are not in the recording: too many were open at a "
@@ -279,8 +295,9 @@ void CuptiSource::write_summary(SourceOutput& output) {
   json.add("calls_by_callbacks", int64_t{tracing_calls_});
   json.add("other", counts.other);
   json.add("unwanted_calls", counts.unwanted_calls);
+  json.add("copies_elsewhere", counts.copies_elsewhere);
   json.add("unknown", counts.unknown);
-  json.add("dropped", static_cast<int64_t>(dropped));
+  json.add("dropped", dropped_);
   json.add("without_time", counts.without_time);
   json.add("forgotten_ranges", counts.forgotten_ranges);
   json.add("buffers", static_cast<int64_t>(buffers.count()));

@@ -63,6 +63,8 @@ class CuptiSource final : public Source {
   bool waiting() const override;
 
  private:
+  // Records that CUPTI had no buffer for since it was last asked.
+  int64_t take_dropped() const;
   void enable(uint32_t kind, const char* what);
   // For the attributes of one byte; what they were is restored at the end.
   void set_attribute(uint32_t attribute, uint8_t value);
@@ -78,7 +80,9 @@ class CuptiSource final : public Source {
   std::vector<std::pair<uint32_t, uint8_t>> attributes_before_;
   uint32_t thread_ids_before_ = 0;
   std::vector<std::string> problems_;  // of start(): sentences for the run's notes
-  bool a_device_hangs_ = false;        // written before stopped_
+  // Written before stopped_.
+  bool a_device_hangs_ = false;
+  int64_t dropped_ = 0;
   bool tracing_calls_ = false;
   int64_t flushed_ns_ = 0;
   bool summary_written_ = false;

@@ -256,6 +256,7 @@ TEST_F(CuptiSourceTest, CuptiLeavesTheProcessWhenAskedTo) {
   EXPECT_EQ(stop().tables.at("kernels").size(), 1u);
   EXPECT_EQ(FAKE(fake_cupti_finalized_in_callbacks)(), 2u);
   EXPECT_EQ(FAKE(fake_cupti_finalized_elsewhere)(), 0u);
+  EXPECT_EQ(FAKE(fake_cupti_kinds_on_at_its_end)(), 0u);
 
   // Not unasked, not from a CUDA whose graphs do not bear it, not under another profiler.
   start(3, 1300);
@@ -332,7 +333,7 @@ TEST_F(CuptiSourceTest, NvtxRangesAreHostRangesAndNcclsAreCollectives) {
   EXPECT_LE(ranges[1].at("start_ticks"), ranges[0].at("start_ticks"));
 }
 
-TEST_F(CuptiSourceTest, ATierSwitchesItsKindsOnAndStopSwitchesAllOff) {
+TEST_F(CuptiSourceTest, ATierSwitchesItsKindsOnAndStopAllOffButCopies) {
   const auto on = [](uint32_t kind) { return (FAKE(fake_cupti_enabled_kinds)() >> kind & 1) != 0; };
   for (const uint32_t tier : {1u, 2u, 3u}) {
     start(tier);
@@ -343,10 +344,76 @@ TEST_F(CuptiSourceTest, ATierSwitchesItsKindsOnAndStopSwitchesAllOff) {
     EXPECT_EQ(FAKE(fake_cupti_has_subscriber)(), 1);
     EXPECT_EQ(FAKE(fake_cupti_attribute)(kAttributeBufferPerThread), 1);
     stop();
-    EXPECT_EQ(FAKE(fake_cupti_enabled_kinds)(), 0u);
+    for (uint32_t kind = 0; kind < 64; ++kind)
+      EXPECT_EQ(on(kind), tier >= 2 && (kind == kMemcpy || kind == kMemset)) << kind;
     EXPECT_EQ(FAKE(fake_cupti_attribute)(kAttributeBufferPerThread), 0);
     EXPECT_EQ(FAKE(fake_cupti_buffers_outstanding)(), 0u);
   }
+}
+
+// Switched off while a thread copies, they would crash the program: see CuptiSource::stop.
+TEST_F(CuptiSourceTest, RecordsOfCopiesStayOnWithoutABuffer) {
+  FAKE(fake_cupti_reset)(1300);
+  WriterBell bell;
+  CuptiSource source(CuptiOptions{}, bell);
+  ASSERT_TRUE(source.start().ok());
+  FAKE(fake_cupti_copy)(1, 1);
+  EXPECT_EQ(FAKE(fake_cupti_buffers_outstanding)(), 1u);
+  source.stop();
+  FAKE(fake_cupti_copy)(1, 1);
+  EXPECT_EQ(FAKE(fake_cupti_buffers_outstanding)(), 0u);
+}
+
+TEST_F(CuptiSourceTest, CopiesBetweenRecordingsAreOfNone) {
+  struct Way {
+    bool in_a_buffer;  // that CUPTI had in hand at the end, and writes on to
+    bool timed;
+  };
+  for (const Way& way : {Way{false, false}, Way{true, true}, Way{true, false}}) {
+    start(3, 1300);
+    FAKE(fake_cupti_keep_a_buffer)(way.in_a_buffer);
+    FAKE(fake_cupti_time_copies_with_kernels_only)(!way.timed);
+    FAKE(fake_cupti_copy)(1, 1);
+    EXPECT_EQ(stop().tables.at("copies").size(), 1u);
+    for (int i = 0; i < 3; ++i) {
+      FAKE(fake_cupti_copy)(2, 1);
+      FAKE(fake_cupti_memset)(2);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // they take a moment
+    start_again(3);
+    FAKE(fake_cupti_copy)(3, 1);
+    const Recorded recorded = stop();
+    ASSERT_EQ(recorded.tables.at("copies").size(), 1u);
+    EXPECT_EQ(recorded.tables.at("copies")[0].at("bytes"), 3);
+    EXPECT_EQ(recorded.gpu("copies_elsewhere"), way.in_a_buffer ? "6" : "0");
+    EXPECT_EQ(recorded.gpu("dropped"), "0");
+    EXPECT_EQ(recorded.gpu("buffers_refused"), "0");
+    EXPECT_NE(statistics_.find("\"not_recorded\":0,"), std::string::npos) << statistics_;
+    start_again(1);  // asks for none
+    FAKE(fake_cupti_copy)(4, 1);
+    EXPECT_FALSE(stop().tables.contains("copies"));
+  }
+}
+
+// They have no time when kernels are switched off: those in the midst of the recording are lost.
+TEST_F(CuptiSourceTest, CopiesWithoutATimeAreLostBetweenKernelsAndElsewhereAtTheEdges) {
+  start(3, 1300);
+  FAKE(fake_cupti_time_copies_with_kernels_only)(1);
+  const auto record_kernels = [](bool on) { FAKE(fake_cupti_switch)(kConcurrentKernel, on); };
+  record_kernels(false);
+  for (int i = 0; i < 3; ++i) FAKE(fake_cupti_copy)(1, 1);
+  record_kernels(true);
+  launch();
+  record_kernels(false);
+  for (int i = 0; i < 2; ++i) FAKE(fake_cupti_memset)(1);
+  record_kernels(true);
+  launch();
+  record_kernels(false);
+  FAKE(fake_cupti_copy)(1, 1);
+  const Recorded recorded = stop();
+  EXPECT_EQ(recorded.gpu("without_time"), "2");
+  EXPECT_EQ(recorded.gpu("copies_elsewhere"), "4");
+  EXPECT_NE(statistics_.find("\"not_recorded\":2,"), std::string::npos) << statistics_;
 }
 
 TEST_F(CuptiSourceTest, ThreadsThatFillManyBuffersLoseNothingUncounted) {
