@@ -25,6 +25,7 @@ void put(std::string& out, T value) {
 
 struct ZipStream::Deflater {
   z_stream stream = {};
+  std::string packed = std::string(kPieceBytes, '\0');
   bool open = false;
 };
 
@@ -70,7 +71,7 @@ Status ZipStream::begin_file(std::string_view name) {
 
 Status ZipStream::deflate(std::string_view text, bool last) {
   z_stream& stream = deflater_->stream;
-  std::string packed(kPieceBytes, '\0');
+  std::string& packed = deflater_->packed;
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
   stream.avail_in = static_cast<uInt>(text.size());
   do {
