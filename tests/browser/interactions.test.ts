@@ -44,6 +44,16 @@ describe('the list of runs', () => {
     expect(await names()).toEqual([...rising].reverse())
   })
 
+  it('opens a run in a tab of its own, as links do, wherever its row is clicked', async () => {
+    await session.go('/')
+    const opened = session.page.context().waitForEvent('page')
+    await row('generated').locator('td:nth-child(4)').click({ button: 'middle', force: true })
+    const tab = await opened
+    await tab.waitForURL(/overview/)
+    await tab.close()
+    expect(new URL(session.page.url()).pathname).toBe('/')
+  })
+
   it('tags runs and finds them by tag', async () => {
     await session.go('/')
     await row('generated').getByRole('button', { name: en.runs.tagAdd }).click()

@@ -83,7 +83,7 @@ describe('the keyboard', () => {
 
   it('opens a run from the list', async () => {
     await session.go('/')
-    await session.page.locator('tbody tr', { hasText: 'generated' }).focus()
+    await session.page.getByRole('link', { name: 'generated' }).focus()
     await session.page.keyboard.press('Enter')
     await session.page.waitForURL(/overview/)
   })
