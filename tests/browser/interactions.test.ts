@@ -89,7 +89,7 @@ describe('the list of runs', () => {
     }, tinyTrace)
     for (const type of ['dragover', 'drop']) await session.page.dispatchEvent('main', type, { dataTransfer: data })
     await row('dropped.json').getByText(en.bar.clean).waitFor({ timeout: 10_000 })
-    await row('dropped.json').first().click()
+    await row('dropped.json').getByRole('link').click()
     await session.page.waitForURL(/overview/)
     await session.settle()
     rmSync(`${runsFolder}/dropped.json`)

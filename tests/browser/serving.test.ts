@@ -15,7 +15,7 @@ let browser: Browser
 withBrowser((made) => (browser = made))
 
 async function openRun(session: Session): Promise<void> {
-  await session.page.locator('tbody tr', { hasText: 'generated' }).click()
+  await session.page.getByRole('link', { name: 'generated' }).click()
   await session.page.waitForURL(/overview/)
   await session.settle()
   await session.page.getByRole('heading').first().waitFor()
@@ -75,7 +75,7 @@ describe('below a path, through a proxy', () => {
   it('shows a run in a frame of the same site', async () => {
     const session = await Session.open(browser, `${address}/lab`)
     const frame = session.page.frameLocator('iframe')
-    await frame.locator('tbody tr', { hasText: 'generated' }).click()
+    await frame.getByRole('link', { name: 'generated' }).click()
     await frame.getByRole('navigation').getByRole('link', { name: en.page.operators, exact: true }).click()
     await frame.locator('main table tbody tr').first().waitFor()
     await session.settle()
