@@ -14,6 +14,7 @@
 // of the thread's own. While nothing records: one load and one branch. Nothing here throws, blocks,
 // allocates or makes a system call on the way of a range; when the ring is full because the disk or
 // the budget is, the range is counted instead of kept. A thread's first range attaches the thread.
+// Not for signal handlers: one that interrupts a record of its thread damages that thread's.
 //
 // C11 and C++11 and later.
 #ifndef STEPSCOPE_RECORD_H_
@@ -400,10 +401,16 @@ class Scope {
 #define STEPSCOPE_JOIN_(a, b) a##b
 #define STEPSCOPE_JOIN(a, b) STEPSCOPE_JOIN_(a, b)
 // The name must be a literal: its id is looked up once for each place in the program.
+// (No guarded static: a child that is forked while another thread is in it would wait for ever.)
 #define STEPSCOPE_SCOPE(name)                                              \
   const ::stepscope::Scope STEPSCOPE_JOIN(stepscope_scope_, __LINE__)([] { \
-    static const uint32_t kName = stepscope_name(name, sizeof(name) - 1);  \
-    return kName;                                                          \
+    static uint32_t known = 0;                                             \
+    uint32_t id = __atomic_load_n(&known, __ATOMIC_RELAXED);               \
+    if (id == 0) {                                                         \
+      id = stepscope_name(name, sizeof(name) - 1);                         \
+      __atomic_store_n(&known, id, __ATOMIC_RELAXED);                      \
+    }                                                                      \
+    return id;                                                             \
   })
 #endif
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -21,11 +22,15 @@ constexpr int64_t kLatestPreparationNs = 10'000'000'000;
 constexpr std::chrono::seconds kPatienceAtStart(5);
 constexpr std::chrono::seconds kPatienceAtStop(30);
 
-pthread_key_t thread_end_key;
+// Not there in a program that has used up its keys: rings of ended threads do not come back then.
+std::optional<pthread_key_t> thread_end_key;
 
 void thread_ends(void* ring) {
   stepscope_thread = {};
-  Process::instance().rings().detach(static_cast<stepscope_ring*>(ring));
+  Process& process = Process::instance();
+  process.rings().detach(static_cast<stepscope_ring*>(ring));
+  // The writer frees it at once: the next thread may need it.
+  if (stepscope_is_recording()) process.bell().ring();
 }
 
 }  // namespace
@@ -36,7 +41,8 @@ Process& Process::instance() {
 }
 
 Process::Process() {
-  ::pthread_key_create(&thread_end_key, thread_ends);
+  pthread_key_t key = 0;
+  if (::pthread_key_create(&key, thread_ends) == 0) thread_end_key = key;
   ::pthread_atfork([] { instance().before_fork(); }, [] { instance().after_fork(false); },
                    [] { instance().after_fork(true); });
   // A program that ends without stop() still gets a finished file.
@@ -190,7 +196,7 @@ void Process::after_fork(bool in_child) {
     // Whoever held it is not here.
     std::construct_at(&mutex_);
     prepared_.reset();
-    ::pthread_setspecific(thread_end_key, nullptr);
+    if (thread_end_key) ::pthread_setspecific(*thread_end_key, nullptr);
     for (std::shared_ptr<Recorder>* const recorder : {&recorder_, &left_behind_}) {
       if (*recorder == nullptr) continue;
       (*recorder)->abandon();
@@ -221,7 +227,7 @@ bool attach_thread() {
   stepscope_ring* const ring = stepscope::Process::instance().rings().attach();
   if (ring == nullptr) return false;
   stepscope_thread = {ring->records, ring->mask, ring->head, 0, ring};
-  ::pthread_setspecific(stepscope::thread_end_key, ring);
+  if (stepscope::thread_end_key) ::pthread_setspecific(*stepscope::thread_end_key, ring);
   return true;
 }
 

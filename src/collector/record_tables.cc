@@ -33,15 +33,17 @@ uint64_t RecordSorter::add(const stepscope_ring& ring, uint64_t position, uint64
   const stepscope_record& record = slot(position);
   const uint64_t kind = record.when & 0xFFFF;
   const uint64_t next_record = behind(kind, position, head);
-  const uint64_t start = widen_ticks(record.when >> 16, now_);
-  // A range that was open when an earlier recording stopped.
-  if (start < beginning_) return next_record;
-  ++events_;
   uint64_t next = position + 1;
   uint64_t duration = record.duration;
   if (kind & STEPSCOPE_LONG) std::memcpy(&duration, &slot(next++), sizeof duration);
   const auto plain_kind =
       static_cast<int64_t>(kind & ~static_cast<uint64_t>(STEPSCOPE_LONG | STEPSCOPE_VALUES));
+  // Of a range the end is known to be recent, whatever it took: 48 bits are some thirty hours.
+  const uint64_t lasted = plain_kind < STEPSCOPE_MARK ? duration : 0;
+  const uint64_t start = widen_ticks((record.when >> 16) + lasted, now_) - lasted;
+  // A range that was open when an earlier recording stopped.
+  if (start < beginning_) return next_record;
+  ++events_;
   if (kind & STEPSCOPE_VALUES) {
     int64_t values[2];
     std::memcpy(values, &slot(next), sizeof values);

@@ -32,7 +32,9 @@ constexpr int64_t kClockApartNs = 2'000'000;
 constexpr int kDrainAtOnce = 8192;
 constexpr uint64_t kLeastRing = 64 << 10;
 constexpr size_t kReadyRings = 4;
-constexpr size_t kReadyRingsAtStart = 2;  // the writer goes on from there
+constexpr size_t kMostNameBytes = 4 << 20;   // in a chunk; readers take up to 64 MiB of anything
+constexpr size_t kMostNoteBytes = 16 << 20;  // that wait for the writer
+constexpr size_t kReadyRingsAtStart = 2;     // the writer goes on from there
 
 void set_ring_limits(const RecorderOptions& options, RingRegistry& rings) {
   // Of what the sources leave, rings take three quarters, the chunk that is being made the rest.
@@ -91,17 +93,20 @@ Result<std::shared_ptr<Recorder>> Recorder::start(RecorderOptions options, NameT
     if (!file) return std::move(file.error());
     output = std::move(*file);
   }
-  set_ring_limits(options, rings);
-  rings.forget_content();
-  rings.prepare(kReadyRingsAtStart);
-  const std::shared_ptr<Recorder> recorder(new Recorder(
-      std::move(options), beginning, std::move(output), names, rings, bell, std::move(sources)));
-  const SignalsBlocked for_new_threads;
+  const std::string path = output ? output->path() : "";
+  std::shared_ptr<Recorder> recorder;
   try {
+    set_ring_limits(options, rings);
+    rings.forget_content();
+    rings.prepare(kReadyRingsAtStart);
+    recorder.reset(new Recorder(std::move(options), beginning, std::move(output), names, rings,
+                                bell, std::move(sources)));
+    const SignalsBlocked for_new_threads;
     recorder->writer_ = std::thread([recorder] { recorder->run(); });
-  } catch (...) {  // the system has no thread left; the caller tells
-    if (recorder->watch_) stop_listening_for_signals();
-    recorder->stop_sources();
+  } catch (...) {  // the system has no thread or no memory left; the caller tells
+    if (recorder && recorder->watch_) stop_listening_for_signals();
+    if (recorder) recorder->stop_sources();
+    if (!path.empty()) ::unlink(path.c_str());  // whoever tries again must not find it
     throw;
   }
   return recorder;
@@ -156,8 +161,21 @@ std::string Recorder::beginning_json() const {
 }
 
 void Recorder::add_note(std::string_view name, std::string_view json) {
+  {
+    const std::lock_guard lock(notes_mutex_);
+    if (note_bytes_ + name.size() + json.size() <= kMostNoteBytes) {
+      note_bytes_ += name.size() + json.size();
+      notes_.emplace_back(name, json);
+      return;
+    }
+  }
+  lose(1, "metadata of more than 16 MiB between two looks of the writer are not recorded");
+}
+
+void Recorder::lose(int64_t events, const char* why) {
+  source_losses_ += events;
   const std::lock_guard lock(notes_mutex_);
-  notes_.emplace_back(name, json);
+  if (std::ranges::find(problems_, why) == problems_.end()) problems_.emplace_back(why);
 }
 
 std::vector<std::string> Recorder::problems() {
@@ -248,6 +266,7 @@ void Recorder::go_on(int64_t& flushed_ns) {
   if (watch_) watch_->hear();              // likewise
   adopt_new_sources();
   drain();
+  rings_.release_ended();
   const int64_t now_ns = monotonic_ns();
   if (watch_) look_for_triggers(now_ns);
   if (chunk_.bytes() < kFlushAtBytes && now_ns - flushed_ns < kFlushEveryNs && !sources_wait() &&
@@ -257,7 +276,6 @@ void Recorder::go_on(int64_t& flushed_ns) {
   collect(asked != flushes_done_);
   flush();
   if (!sources_wait()) answer_flushes(asked);
-  rings_.release_ended();
   rings_.prepare(1);
 }
 
@@ -271,6 +289,12 @@ void Recorder::drain_ring(ThreadRing& ring) {
   uint64_t tail = shared.tail;
   const uint64_t head = __atomic_load_n(&shared.head, __ATOMIC_ACQUIRE);
   if (head == tail) return;
+  if (head - tail > shared.mask + 1) {
+    // The head went back: a signal handler recorded in the midst of a record of its thread.
+    __atomic_store_n(&shared.tail, head, __ATOMIC_RELEASE);
+    lose(1, "a signal handler recorded while its thread did: records of that thread are lost");
+    return;
+  }
   KnownThread& known = threads_[ring.thread];
   if (!known.named) {
     known.named = true;
@@ -299,14 +323,33 @@ void Recorder::flush(bool last) {
     const std::lock_guard lock(notes_mutex_);
     for (const auto& [name, json] : notes_) lasting_.add_note(name, json);
     notes_.clear();
+    note_bytes_ = 0;
   }
   if (!output_) {
     keep_chunk();
     return;
   }
-  names_written_ = names_.visit_from(
-      names_written_, [&](uint32_t id, std::string_view text) { chunk_.add_string(id, text); });
+  add_names();
   append(chunk_.pack(chunks_), std::exchange(events_in_chunk_, 0), last);
+}
+
+// Names come before what they name, and in chunks that readers take, however many there are.
+void Recorder::add_names() {
+  std::vector<std::string_view> added;
+  size_t bytes = 0;
+  const uint32_t first = names_written_;
+  names_written_ = names_.visit_from(first, [&](uint32_t, std::string_view text) {
+    added.push_back(text);
+    bytes += text.size();
+  });
+  std::optional<ChunkBuilder> ahead;
+  for (size_t at = 0; at < added.size(); ++at) {
+    if (bytes > kMostNameBytes && !ahead) ahead.emplace();
+    ChunkBuilder& chunk = ahead ? *ahead : chunk_;
+    chunk.add_string(first + static_cast<uint32_t>(at), added[at]);
+    if (!ahead || (ahead->bytes() < kMostNameBytes && at + 1 < added.size())) continue;
+    append(ahead->pack(chunks_), 0);
+  }
 }
 
 void Recorder::take(int64_t events) {

@@ -160,7 +160,10 @@ class Recorder {
   void drain_ring(ThreadRing& ring);
   void flush(bool last = false);
   void append(std::span<const std::byte> chunk, int64_t events, bool last = false);
+  void add_names();
   void take(int64_t events);
+  // Counted, and said once.
+  void lose(int64_t events, const char* why);
   uint64_t ask_for_flush();
   uint64_t flushes_asked();
   void answer_flushes(uint64_t asked);
@@ -243,6 +246,7 @@ class Recorder {
 
   std::mutex notes_mutex_;
   std::vector<std::pair<std::string, std::string>> notes_;
+  size_t note_bytes_ = 0;  // of notes_
   std::vector<std::string> problems_;
   std::string ended_early_;  // statistics_.stopped_by, for other threads
 };

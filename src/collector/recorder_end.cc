@@ -105,6 +105,11 @@ void Recorder::finish_file() {
     } while (sources_wait());
   });
   statistics_.not_recorded = count_not_recorded();
+  if (rings_.without_ring() > 0) {
+    lose(0,
+         "threads recorded nothing: the rings of the others took what max_host_mb allows, raise "
+         "it");
+  }
   statistics_.threads = static_cast<int64_t>(threads_.size());
   statistics_.seconds = static_cast<double>(monotonic_ns() - file_began_ns_) * 1e-9;
   statistics_.writer_cpu_seconds = static_cast<double>(thread_cpu_ns()) * 1e-9;

@@ -5,8 +5,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <new>
 
 namespace stepscope {
 namespace {
@@ -43,10 +45,14 @@ void RingRegistry::set_limits(size_t records, size_t most_rings) {
   const std::lock_guard lock(mutex_);
   records_ = std::bit_ceil(records);
   most_rings_ = most_rings;
-  // Nobody writes to a free ring, so those of another size can go.
+  // Nobody writes to a free ring, so those of another size can go, and those that are too many.
+  // What threads left in theirs before they ended is of no recording.
+  size_t left = rings_.size();
   std::erase_if(rings_, [&](const auto& ring) {
-    if (ring->in_use || ring->shared.mask + 1 == records_) return false;
+    if (ring->ended) ring->in_use = false;
+    if (ring->in_use || (ring->shared.mask + 1 == records_ && left <= most_rings_)) return false;
     ::munmap(ring->shared.records, ring->mapped_bytes);
+    --left;
     return true;
   });
   exhausted_ = false;
@@ -56,9 +62,10 @@ void RingRegistry::set_limits(size_t records, size_t most_rings) {
 ThreadRing* RingRegistry::make_ring() {
   if (rings_.size() >= most_rings_) return nullptr;
   const size_t bytes = records_ * sizeof(stepscope_record);
+  auto ring = std::make_unique<ThreadRing>();
+  rings_.reserve(rings_.size() + 1);  // what may throw comes before what would leak
   void* const memory = map_ring(bytes);
   if (memory == MAP_FAILED) return nullptr;
-  auto ring = std::make_unique<ThreadRing>();
   ring->mapped_bytes = bytes;
   ring->shared.records = static_cast<stepscope_record*>(memory);
   ring->shared.mask = records_ - 1;
@@ -89,11 +96,13 @@ stepscope_ring* RingRegistry::attach() {
     return nullptr;
   }
   const std::lock_guard lock(mutex_);
-  ThreadRing* free = nullptr;
-  for (const auto& ring : rings_) {
-    if (!ring->in_use) free = ring.get();
+  // The first one: that is what prepare() has touched.
+  const auto first = std::ranges::find_if(rings_, [](const auto& ring) { return !ring->in_use; });
+  ThreadRing* free = first == rings_.end() ? nullptr : first->get();
+  try {
+    if (free == nullptr) free = make_ring();
+  } catch (const std::bad_alloc&) {  // as good as a limit
   }
-  if (free == nullptr) free = make_ring();
   if (free == nullptr) {
     exhausted_ = true;
     without_ring_.fetch_add(1, std::memory_order_relaxed);
@@ -142,9 +151,13 @@ void RingRegistry::forget_content() {
   without_ring_ = 0;
 }
 
+uint64_t RingRegistry::without_ring() const {
+  return without_ring_.load(std::memory_order_relaxed);
+}
+
 uint64_t RingRegistry::not_recorded() {
   const std::lock_guard lock(mutex_);
-  uint64_t count = without_ring_.load(std::memory_order_relaxed);
+  uint64_t count = without_ring();
   for (const auto& ring : rings_) {
     count +=
         __atomic_load_n(&ring->shared.not_recorded, __ATOMIC_RELAXED) - ring->not_recorded_before;

@@ -29,7 +29,8 @@ struct alignas(64) ThreadRing {
 
 class RingRegistry {
  public:
-  // Rings made from now on hold `records` (rounded up to a power of two); at most `most_rings`.
+  // Between recordings. Rings made from now on hold `records` (rounded up to a power of two); at
+  // most `most_rings`, but for those that living threads have from before.
   void set_limits(size_t records, size_t most_rings);
   // Makes sure that `count` rings are free, their memory touched: threads that attach find one
   // ready.
@@ -59,6 +60,8 @@ class RingRegistry {
   // Records since the last call of forget_content() that found no ring or no room in it, also those
   // of threads that ended meanwhile.
   uint64_t not_recorded();
+  // Of these, those that found no ring.
+  uint64_t without_ring() const;
   std::mutex& mutex() { return mutex_; }
 
  private:
