@@ -105,17 +105,29 @@ void SystemSource::sample_tasks(uint64_t ticks, double seconds) {
   // 100 % is one processor, for processes and threads.
   const double percent =
       seconds > 0 ? 100.0 / (seconds * static_cast<double>(::sysconf(_SC_CLK_TCK))) : 0;
-  if (const auto process = files_.process(options_.pid))
+  if (const auto process = files_.process(options_.pid)) {
     add_rate(ticks, "process cpu %", process->cpu, percent);
+    add(ticks, "process threads", static_cast<double>(process->threads));
+    if (process->threads > static_cast<int64_t>(kMostThreads)) {
+      say_once(said_threads_, "the process has " + std::to_string(process->threads) +
+                                  " threads: only " + std::to_string(kMostThreads) +
+                                  " have figures of their own");
+    }
+  }
   if (const auto bytes = files_.resident_bytes(options_.pid))
     add(ticks, "process resident bytes", static_cast<double>(*bytes));
-  const auto threads = files_.threads(options_.pid, kMostThreads);
-  add(ticks, "process threads", static_cast<double>(threads.size()));
-  for (const TaskTotals& thread : threads) {
+  for (const TaskTotals& thread : files_.threads(options_.pid, kMostThreads)) {
     add_rate(ticks, "thread cpu % " + std::to_string(thread.id) + " " + thread.name, thread.cpu,
              percent);
   }
-  for (const int64_t worker : files_.descendants(options_.pid, kMostWorkers)) {
+  const Descendants workers = files_.descendants(options_.pid, kMostWorkers);
+  if (!workers.complete) {
+    say_once(said_workers_,
+             "the process has more workers, or threads that may have started them, "
+             "than are looked at: only " +
+                 std::to_string(workers.found.size()) + " workers have figures");
+  }
+  for (const int64_t worker : workers.found) {
     const auto process = files_.process(worker);
     if (!process) continue;  // it ended meanwhile
     const std::string label = std::to_string(worker) + " " + process->name;
@@ -146,6 +158,12 @@ void SystemSource::add(uint64_t ticks, std::string series, double value) {
   if (values_.size() < kMostValues) values_.push_back({ticks, std::move(series), value});
 }
 
+void SystemSource::say_once(bool& said, std::string sentence) {
+  if (std::exchange(said, true)) return;
+  const std::lock_guard lock(mutex_);
+  problems_.push_back(std::move(sentence));
+}
+
 void SystemSource::collect(SourceOutput& output) {
   std::vector<SystemValue> values;
   {
@@ -153,6 +171,7 @@ void SystemSource::collect(SourceOutput& output) {
     values.swap(values_);
     if (std::exchange(has_given_up_, false))
       output.report(name(), "there was no memory: there are no further samples");
+    for (const std::string& problem : std::exchange(problems_, {})) output.report(name(), problem);
   }
   for (SystemValue& value : gpus_.take()) values.push_back(std::move(value));
   for (const SystemValue& value : values) {

@@ -58,6 +58,8 @@ class SystemSource final : public Source {
   void sample_machine(uint64_t ticks, double seconds);
   void sample_tasks(uint64_t ticks, double seconds);
   void add(uint64_t ticks, std::string series, double value);
+  // Once in a recording, and the figures that are there go on.
+  void say_once(bool& said, std::string sentence);
   // Adds total's rate of change; rates need two samples.
   void add_rate(uint64_t ticks, const std::string& series, int64_t total, double scale);
 
@@ -70,9 +72,12 @@ class SystemSource final : public Source {
   bool stopping_ = false;
   bool has_given_up_ = false;
   std::vector<SystemValue> values_;
+  std::vector<std::string> problems_;
   // The sampling thread's own.
   std::unordered_map<std::string, Rate> rates_;
   int64_t samples_ = 0;
+  bool said_threads_ = false;
+  bool said_workers_ = false;
   MachineTotals machine_;
   int64_t last_ns_ = 0;
 };

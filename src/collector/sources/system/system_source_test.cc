@@ -18,11 +18,12 @@
 namespace stepscope {
 namespace {
 
-constexpr const char* kTaskStat = "%d (%s) S 1 1 1 0 -1 4194304 100 0 0 0 %d %d 0 0 20 0 3 0 5 0 0";
+constexpr const char* kTaskStat =
+    "%d (%s) S 1 1 1 0 -1 4194304 100 0 0 0 %d %d 0 0 20 0 %d 0 5 0 0";
 
-std::string task_stat(int id, const std::string& name, int user, int system) {
+std::string task_stat(int id, const std::string& name, int user, int system, int threads = 1) {
   char text[256];
-  std::snprintf(text, sizeof text, kTaskStat, id, name.c_str(), user, system);
+  std::snprintf(text, sizeof text, kTaskStat, id, name.c_str(), user, system, threads);
   return text;
 }
 
@@ -36,7 +37,7 @@ class FakeProc {
                               std::to_string(runnable) + "\n");
   }
   void process(int user) {
-    folder_.write("10/stat", task_stat(10, "train (v2)", user, 5));
+    folder_.write("10/stat", task_stat(10, "train (v2)", user, 5, 2));
     folder_.write("10/statm", "1000 50 20 1 0 1 0");
     folder_.write("10/task/10/stat", task_stat(10, "train (v2)", user, 0));
     folder_.write("10/task/11/stat", task_stat(11, "loader", 0, 0));
@@ -52,19 +53,33 @@ class FakeProc {
                   "Inter-| Receive\n face |bytes\n    lo: 77 0 0 0 0 0 0 0 77 0\n  eth0: " +
                       std::to_string(received) + " 0 0 0 0 0 0 0 30 0\n");
   }
+  // Further threads with numbers from 100 on; each child is started by a thread of its own.
+  void many_threads(int count, int children) {
+    folder_.write("10/stat", task_stat(10, "train (v2)", 0, 5, 2 + count));
+    for (int i = 0; i < count; ++i) {
+      const std::string thread = "10/task/" + std::to_string(100 + i);
+      folder_.write(thread + "/stat", task_stat(100 + i, "pool", 0, 0));
+      if (i < count - children) continue;
+      folder_.write(thread + "/children", std::to_string(1000 + i) + " ");
+      folder_.write(std::to_string(1000 + i) + "/stat", task_stat(1000 + i, "late", 0, 0));
+      folder_.write(std::to_string(1000 + i) + "/statm", "1000 30 20 1 0 1 0");
+    }
+  }
   std::string root() const { return folder_.path(); }
 
  private:
   testing::TemporaryFolder folder_;
 };
 
-// The last value of each series.
-std::map<std::string, double> collect(SystemSource& source) {
+// The last value of each series, and what the source said, where that is asked for.
+std::map<std::string, double> collect(SystemSource& source,
+                                      std::vector<std::string>* problems = nullptr) {
   ChunkBuilder builder;
   NameTable names;
   LastingRows lasting(builder);
   SourceOutput output{builder, names, lasting};
   source.collect(output);
+  if (problems != nullptr) *problems = output.problems;
   names.visit_from(0, [&](uint32_t id, std::string_view text) { builder.add_string(id, text); });
   const auto packed = builder.pack(0);
   const testing::TemporaryFolder folder;
@@ -114,6 +129,59 @@ TEST(SystemSource, SharesOfTheMachineAddUpAndRatesNeedTwoSamples) {
   EXPECT_NEAR(values["disk read bytes/s"] / values["network received bytes/s"], 200.0 * 512 / 4000,
               1e-9);
   EXPECT_EQ(values["disk write bytes/s"], 0);
+}
+
+size_t count_of(const std::map<std::string, double>& values, std::string_view start) {
+  size_t count = 0;
+  for (const auto& [series, value] : values) count += series.starts_with(start) ? 1 : 0;
+  return count;
+}
+
+TEST(SystemSource, OfManyThreadsTheNumberIsRightAndWhatIsMissingIsSaidOnce) {
+  FakeProc proc;
+  proc.machine(100, 50, 800, 50, 1000, 3);
+  proc.process(10);
+  proc.many_threads(298, 0);
+  SystemSource source({1000, proc.root(), 10});
+  source.sample();
+  source.sample();
+  std::vector<std::string> problems;
+  const auto values = collect(source, &problems);
+  EXPECT_EQ(values.at("process threads"), 300);
+  EXPECT_EQ(count_of(values, "thread cpu % "), 256u);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0], "system: the process has 300 threads: only 256 have figures of their own");
+  source.sample();
+  collect(source, &problems);
+  EXPECT_TRUE(problems.empty());
+}
+
+TEST(SystemSource, WorkersOfLateThreadsAreFound) {
+  FakeProc proc;
+  proc.machine(100, 50, 800, 50, 1000, 3);
+  proc.process(10);
+  proc.many_threads(250, 40);
+  SystemSource source({1000, proc.root(), 10});
+  source.sample();
+  std::vector<std::string> problems;
+  const auto values = collect(source, &problems);
+  EXPECT_EQ(count_of(values, "worker resident bytes "), 41u);
+  EXPECT_TRUE(problems.empty());
+}
+
+TEST(SystemSource, WorkersThatHaveNoFiguresAreSaidOnce) {
+  FakeProc proc;
+  proc.machine(100, 50, 800, 50, 1000, 3);
+  proc.process(10);
+  proc.many_threads(100, 64);
+  SystemSource source({1000, proc.root(), 10});
+  source.sample();
+  source.sample();
+  std::vector<std::string> problems;
+  const auto values = collect(source, &problems);
+  EXPECT_EQ(count_of(values, "worker resident bytes "), 64u);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_NE(problems[0].find("only 64 workers"), std::string::npos) << problems[0];
 }
 
 TEST(SystemSource, WithoutProcItSaysSo) {
