@@ -31,7 +31,8 @@ Status SystemSource::start() {
     return Error{ErrorCode::kNotFound, "cannot sample the system", options_.proc_root + "/stat",
                  "it cannot be read", "mount /proc in the container"};
   }
-  gpus_.start(options_.interval_ms);
+  if (std::string problem = gpus_.start(options_.interval_ms); !problem.empty())
+    problems_.push_back(std::move(problem));
   thread_ = std::thread([this] { run(); });
   return {};
 }
