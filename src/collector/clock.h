@@ -4,6 +4,7 @@
 #define STEPSCOPE_COLLECTOR_CLOCK_H_
 
 #include <cstdint>
+#include <optional>
 
 namespace stepscope {
 
@@ -19,6 +20,12 @@ ClockSample sample_clocks();
 
 int64_t monotonic_ns();
 int64_t thread_cpu_ns();
+// Of any thread of this process, and exact, where the files of /proc move only with the kernel's
+// ticks (1 to 10 ms). Nothing when it has ended, or where the kernel does not tell.
+std::optional<int64_t> thread_cpu_ns(int64_t thread);
+// With threads that have ended. Those that run count as of when the kernel last looked at them: at
+// its ticks, or as their own time was asked for.
+int64_t process_cpu_ns();
 
 // `value` has the low 48 bits of a moment: within about a day before `now`, or a second after it,
 // as another processor's clock may be ahead, or its record come while a ring is read.

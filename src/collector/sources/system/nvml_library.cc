@@ -1,10 +1,14 @@
 #include "collector/sources/system/nvml_library.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
+#include <memory>
+#include <mutex>
 #include <string_view>
 
 namespace stepscope {
@@ -21,28 +25,72 @@ bool look_up(void* handle, const char* name, Function*& function) {
   return function != nullptr;
 }
 
+// What a search for a file came to.
+struct Found {
+  std::string file;
+  bool complete = false;
+  NvmlLibrary library;
+  const Found* earlier = nullptr;
+};
+
+// Read without a lock: another thread may have held one when this process was forked. Entries stay
+// until the process ends; there is one for each value of STEPSCOPE_NVML.
+std::atomic<const Found*> last_found;
+std::mutex searching;  // never taken in a forked child
+// 0 until this library's own start.
+const pid_t loaded_in = ::getpid();
+
+const Found* remembered(std::string_view file) {
+  const Found* found = last_found.load(std::memory_order_acquire);
+  while (found != nullptr && found->file != file) found = found->earlier;
+  return found;
+}
+
+bool load(const std::string& file, NvmlLibrary& nvml) {
+  void* const handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return false;
+  bool complete = look_up(handle, "nvmlInit_v2", nvml.init);
+  complete &= look_up(handle, "nvmlShutdown", nvml.shutdown);
+  complete &= look_up(handle, "nvmlDeviceGetCount_v2", nvml.count);
+  complete &= look_up(handle, "nvmlDeviceGetHandleByIndex_v2", nvml.by_index);
+  complete &= look_up(handle, "nvmlDeviceGetHandleByUUID", nvml.by_uuid);
+  complete &= look_up(handle, "nvmlDeviceGetIndex", nvml.index_of);
+  look_up(handle, "nvmlDeviceGetUtilizationRates", nvml.utilization);
+  look_up(handle, "nvmlDeviceGetClockInfo", nvml.clock);
+  look_up(handle, "nvmlDeviceGetPowerUsage", nvml.power);
+  look_up(handle, "nvmlDeviceGetMemoryInfo", nvml.memory);
+  look_up(handle, "nvmlDeviceGetTemperature", nvml.temperature);
+  // Two names of one function; older drivers have only the second.
+  if (!look_up(handle, "nvmlDeviceGetCurrentClocksEventReasons", nvml.throttle_reasons))
+    look_up(handle, "nvmlDeviceGetCurrentClocksThrottleReasons", nvml.throttle_reasons);
+  return complete;
+}
+
 }  // namespace
 
-bool NvmlLibrary::open() {
+NvmlAnswer NvmlLibrary::open() {
   const char* const chosen = std::getenv("STEPSCOPE_NVML");
   const bool other = chosen != nullptr && *chosen != '\0';
-  void* const handle = ::dlopen(other ? chosen : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return false;
-  bool complete = look_up(handle, "nvmlInit_v2", init);
-  complete &= look_up(handle, "nvmlShutdown", shutdown);
-  complete &= look_up(handle, "nvmlDeviceGetCount_v2", count);
-  complete &= look_up(handle, "nvmlDeviceGetHandleByIndex_v2", by_index);
-  complete &= look_up(handle, "nvmlDeviceGetHandleByUUID", by_uuid);
-  complete &= look_up(handle, "nvmlDeviceGetIndex", index_of);
-  look_up(handle, "nvmlDeviceGetUtilizationRates", utilization);
-  look_up(handle, "nvmlDeviceGetClockInfo", clock);
-  look_up(handle, "nvmlDeviceGetPowerUsage", power);
-  look_up(handle, "nvmlDeviceGetMemoryInfo", memory);
-  look_up(handle, "nvmlDeviceGetTemperature", temperature);
-  // Two names of one function; older drivers have only the second.
-  if (!look_up(handle, "nvmlDeviceGetCurrentClocksEventReasons", throttle_reasons))
-    look_up(handle, "nvmlDeviceGetCurrentClocksThrottleReasons", throttle_reasons);
-  return complete;
+  const std::string file = other ? chosen : "libnvidia-ml.so.1";
+  const Found* found = remembered(file);
+  if (found == nullptr) {
+    // glibc's loader does not survive a fork while another thread is inside of it: the child's next
+    // search crashed, once in some 300 forks beside a thread that started recordings.
+    if (loaded_in != 0 && loaded_in != ::getpid()) return NvmlAnswer::kNotAsked;
+    const std::lock_guard lock(searching);
+    found = remembered(file);
+    if (found == nullptr) {
+      auto searched = std::make_unique<Found>();
+      searched->file = file;
+      searched->complete = load(file, searched->library);
+      searched->earlier = last_found.load(std::memory_order_relaxed);
+      found = searched.release();
+      last_found.store(found, std::memory_order_release);
+    }
+  }
+  if (!found->complete) return NvmlAnswer::kMissing;
+  *this = found->library;
+  return NvmlAnswer::kThere;
 }
 
 std::vector<NvmlDevice*> NvmlLibrary::devices(const char* visible) const {

@@ -20,6 +20,13 @@ struct NvmlMemory {
   unsigned long long used;
 };
 
+enum class NvmlAnswer {
+  kThere,
+  kMissing,
+  // In a child of fork() whose parent had not searched: it is not searched for.
+  kNotAsked,
+};
+
 struct NvmlLibrary {
   int (*init)() = nullptr;
   int (*shutdown)() = nullptr;
@@ -35,8 +42,9 @@ struct NvmlLibrary {
   int (*temperature)(NvmlDevice*, unsigned sensor, unsigned* celsius) = nullptr;
   int (*throttle_reasons)(NvmlDevice*, unsigned long long*) = nullptr;
 
-  // False where there is none. It is never closed again.
-  bool open();
+  // Fills this in where there is one: STEPSCOPE_NVML, or libnvidia-ml.so.1. Each name is searched
+  // for once in a process, and the library never closed again. From any thread.
+  NvmlAnswer open();
   // Those that `visible` (CUDA_VISIBLE_DEVICES; null: all) names by number or UUID.
   std::vector<NvmlDevice*> devices(const char* visible) const;
   // Hands over name and value of everything that the device answers.

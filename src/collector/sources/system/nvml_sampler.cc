@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,8 +11,11 @@
 #include <exception>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
+
+#include <link.h>
 
 #include "collector/sources/system/nvml_library.h"
 #include "stepscope/record.h"
@@ -24,18 +28,43 @@ constexpr int64_t kShortestIntervalMs = 100;
 constexpr std::chrono::milliseconds kAskCudaEvery(50);
 constexpr size_t kMostValues = 1 << 16;  // waiting for the writer: far more than it ever leaves
 
+// The file of CUDA's driver where the process has it, from the list of what is loaded: dlopen would
+// search the disk for one that is not, and a fork during such a search leaves the child a loader
+// that crashes at its next one.
+std::string loaded_driver() {
+  std::string file;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* to) {
+        const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+        if (!path.substr(path.rfind('/') + 1).starts_with("libcuda.so")) return 0;  // npos + 1 is 0
+        *static_cast<std::string*>(to) = path;
+        return 1;
+      },
+      &file);
+  return file;
+}
+
 // Whether NVML may be started. While one thread was inside of cuInit, with CUPTI loaded into it,
 // NVML's start on another left a lock of the driver taken, and the program's next cuInit waited for
 // ever (driver 580.159). A recording from outside begins right there. So where the driver is in the
 // process NVML waits until it says that it is ready; a program that never uses it has no figures.
 bool driver_is_ready() {
-  void* const driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  const std::string file = loaded_driver();
+  if (file.empty()) return true;
+  void* const driver = ::dlopen(file.c_str(), RTLD_NOW | RTLD_NOLOAD);
   if (driver == nullptr) return true;
   const auto count = reinterpret_cast<int (*)(int*)>(::dlsym(driver, "cuDeviceGetCount"));
   int devices = 0;
   const bool ready = count == nullptr || count(&devices) == 0;
   ::dlclose(driver);
   return ready;
+}
+
+// Whether somebody expects figures: the driver's device (or WSL's) is there, or a library is named.
+bool may_have_gpus() {
+  const char* const chosen = std::getenv("STEPSCOPE_NVML");
+  return (chosen != nullptr && *chosen != '\0') || ::access("/dev/nvidiactl", F_OK) == 0 ||
+         ::access("/dev/dxg", F_OK) == 0;
 }
 
 }  // namespace
@@ -96,9 +125,15 @@ struct NvmlSampler::Shared {
   }
 };
 
-void NvmlSampler::start(int64_t interval_ms) {
+std::string NvmlSampler::start(int64_t interval_ms) {
   const auto shared = std::make_shared<Shared>();
-  if (!shared->library.open()) return;
+  const NvmlAnswer answer = shared->library.open();
+  if (answer == NvmlAnswer::kNotAsked && may_have_gpus()) {
+    return "there are no figures of GPUs: NVML cannot be loaded safely in a forked child, and the "
+           "parent process had not loaded it; start such processes by spawn, or record in the "
+           "parent first";
+  }
+  if (answer != NvmlAnswer::kThere) return {};
   shared->interval = std::chrono::milliseconds(std::max(interval_ms, kShortestIntervalMs));
   if (const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES"); visible != nullptr) {
     shared->all_devices = false;
@@ -106,6 +141,7 @@ void NvmlSampler::start(int64_t interval_ms) {
   }
   std::thread([shared] { shared->run(); }).detach();
   shared_ = shared;
+  return {};
 }
 
 void NvmlSampler::stop(int64_t most_ms) {

@@ -24,8 +24,8 @@ struct SystemValue {
 class NvmlSampler {
  public:
   // Opens NVML and begins. STEPSCOPE_NVML names another library. GPUs are those of
-  // CUDA_VISIBLE_DEVICES, or all.
-  void start(int64_t interval_ms);
+  // CUDA_VISIBLE_DEVICES, or all. Returns a sentence about what will be missing, mostly none.
+  std::string start(int64_t interval_ms);
   // Waits for the thread, at most so long.
   void stop(int64_t most_ms = 2000);
   ~NvmlSampler() {

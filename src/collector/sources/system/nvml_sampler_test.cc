@@ -2,14 +2,17 @@
 #include "collector/sources/system/nvml_sampler.h"
 
 #include <dlfcn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "collector/sources/system/nvml_library.h"
 #include "collector/sources/system/system_source.h"
 #include "tests/support/built_file.h"
 #include "tests/support/file_text.h"
@@ -47,6 +50,12 @@ class NvmlSamplerTest : public ::testing::Test {
     sampler.stop(kLongMs);
     for (const SystemValue& value : sampler.take()) values[value.series] = value.value;
     return values;
+  }
+  // A file of that name in the test's folder that is the library; its path.
+  std::string another(const std::string& name, const std::string& library) const {
+    std::filesystem::create_symlink(std::filesystem::absolute(testing::built_file(library)),
+                                    folder_.path(name));
+    return folder_.path(name);
   }
   std::string calls() const { return testing::file_text(folder_.path("calls")); }
 
@@ -130,7 +139,7 @@ TEST_F(NvmlSamplerTest, AGpuThatHangsIsLeftBehind) {
 }
 
 TEST_F(NvmlSamplerTest, WaitsForCudaThatIsLoadedAndNotInitialised) {
-  void* const cuda = ::dlopen(testing::built_file("tests/libstepscope_fake_cuda.so").c_str(),
+  void* const cuda = ::dlopen(another("libcuda.so.1", "tests/libstepscope_fake_cuda.so").c_str(),
                               RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(cuda, nullptr) << ::dlerror();
   {
@@ -151,6 +160,54 @@ TEST_F(NvmlSamplerTest, WaitsForCudaThatIsLoadedAndNotInitialised) {
   EXPECT_TRUE(any);
   EXPECT_EQ(calls(), "init\nshutdown\n");
   ::dlclose(cuda);
+}
+
+// What `inside` returns in a forked child.
+template <typename Function>
+int in_forked_child(Function inside) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(inside());
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_F(NvmlSamplerTest, IsSearchedForOnce) {
+  ::setenv("STEPSCOPE_NVML", folder_.path("late.so").c_str(), 1);
+  NvmlLibrary library;
+  EXPECT_EQ(library.open(), NvmlAnswer::kMissing);
+  another("late.so", "tests/libstepscope_fake_nvml.so");
+  EXPECT_EQ(library.open(), NvmlAnswer::kMissing);
+  // A child knows it too, and has nothing to say.
+  EXPECT_EQ(in_forked_child([] { return NvmlSampler().start(kLongMs).empty() ? 0 : 1; }), 0);
+}
+
+TEST_F(NvmlSamplerTest, AForkedChildHasWhatItsParentOpenedAndDoesNotSearch) {
+  ::setenv("STEPSCOPE_NVML", another("first.so", "tests/libstepscope_fake_nvml.so").c_str(), 1);
+  const auto answer = [] {
+    NvmlLibrary library;
+    return static_cast<int>(library.open());
+  };
+  EXPECT_EQ(in_forked_child(answer), static_cast<int>(NvmlAnswer::kNotAsked));
+  EXPECT_EQ(answer(), static_cast<int>(NvmlAnswer::kThere));
+  EXPECT_EQ(in_forked_child(answer), static_cast<int>(NvmlAnswer::kThere));
+}
+
+TEST_F(NvmlSamplerTest, AForkedChildThatDoesNotSearchSaysSo) {
+  ::setenv("STEPSCOPE_NVML", another("first.so", "tests/libstepscope_fake_nvml.so").c_str(), 1);
+  const int said = in_forked_child([] {
+    SystemSource source({100, "/proc", 0});
+    if (!source.start().ok()) return 2;
+    source.stop();
+    ChunkBuilder chunk;
+    NameTable names;
+    LastingRows lasting(chunk);
+    SourceOutput output{chunk, names, lasting};
+    source.collect(output);
+    return output.problems.size() == 1 && output.problems[0].find("NVML") != std::string::npos ? 0
+                                                                                               : 1;
+  });
+  EXPECT_EQ(said, 0);
 }
 
 TEST_F(NvmlSamplerTest, TheSystemSourceHandsThemOver) {

@@ -12,6 +12,8 @@ namespace {
 
 constexpr int64_t kSectorBytes = 512;  // of /proc/diskstats, whatever the disk has
 constexpr size_t kMostFileBytes = 1 << 20;
+// Any thread may have started processes, and each has a file to read: 5 us.
+constexpr size_t kMostParentThreads = 4096;
 
 // Takes the text apart into words between blanks.
 class Words {
@@ -103,6 +105,8 @@ std::optional<TaskTotals> parse_task(std::string_view stat) {
   words.skip(11);  // state to cmajflt
   task.cpu = words.number();
   task.cpu += words.number();
+  words.skip(4);  // cutime to nice
+  task.threads = words.number();
   return task;
 }
 
@@ -183,24 +187,32 @@ std::vector<TaskTotals> ProcFiles::threads(int64_t pid, size_t most) const {
   return threads;
 }
 
-std::vector<int64_t> ProcFiles::descendants(int64_t pid, size_t most) const {
-  std::vector<int64_t> found;
+Descendants ProcFiles::descendants(int64_t pid, size_t most) const {
+  Descendants all;
   std::vector<int64_t> parents = {pid};
-  while (!parents.empty() && found.size() < most) {
+  while (!parents.empty()) {
     const int64_t parent = parents.back();
     parents.pop_back();
     // Children belong to the thread that started them.
-    for (const std::string& thread : thread_folders(parent, most)) {
+    auto threads = thread_folders(parent, kMostParentThreads + 1);
+    if (threads.size() > kMostParentThreads) {
+      threads.pop_back();
+      all.complete = false;
+    }
+    for (const std::string& thread : threads) {
       const std::string text = read(thread + "/children");
       Words words(text);
-      for (int64_t child = words.number(); child > 0 && found.size() < most;
-           child = words.number()) {
-        found.push_back(child);
+      for (int64_t child = words.number(); child > 0; child = words.number()) {
+        if (all.found.size() >= most) {
+          all.complete = false;
+          return all;
+        }
+        all.found.push_back(child);
         parents.push_back(child);
       }
     }
   }
-  return found;
+  return all;
 }
 
 ByteTotals ProcFiles::disks() const { return parse_disks(read("diskstats")); }

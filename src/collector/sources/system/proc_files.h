@@ -26,7 +26,8 @@ struct MachineTotals {
 struct TaskTotals {
   int64_t id = 0;  // process or thread
   std::string name;
-  int64_t cpu = 0;  // clock ticks, user and system
+  int64_t cpu = 0;      // clock ticks, user and system
+  int64_t threads = 0;  // of its process, now
 };
 
 struct ByteTotals {
@@ -42,6 +43,11 @@ ByteTotals parse_disks(std::string_view diskstats);
 // All interfaces but the loopback.
 ByteTotals parse_network(std::string_view dev);
 
+struct Descendants {
+  std::vector<int64_t> found;
+  bool complete = true;  // false: there are more, or more threads than are looked at for them
+};
+
 class ProcFiles {
  public:
   explicit ProcFiles(std::string root = "/proc") : root_(std::move(root)) {}
@@ -52,8 +58,8 @@ class ProcFiles {
   std::optional<int64_t> resident_bytes(int64_t pid) const;
   // Threads of a process, at most `most` of them.
   std::vector<TaskTotals> threads(int64_t pid, size_t most) const;
-  // Processes that `pid` started, and those that they started.
-  std::vector<int64_t> descendants(int64_t pid, size_t most) const;
+  // Processes that `pid` started, and those that they started, at most `most` of them.
+  Descendants descendants(int64_t pid, size_t most) const;
   ByteTotals disks() const;
   ByteTotals network() const;
 

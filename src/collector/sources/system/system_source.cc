@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <exception>
@@ -17,12 +18,22 @@ namespace {
 constexpr size_t kMostThreads = 256;
 constexpr size_t kMostWorkers = 64;
 constexpr size_t kMostValues = 1 << 20;  // waiting for the writer: far more than it ever leaves
+// Of what the kernel counts in ticks. 100 ms, and samples that are a little early.
+constexpr int64_t kShortestWindowNs = 90'000'000;
+
+int64_t ns_of(int64_t clock_ticks) {
+  static const int64_t kNsPerTick = 1'000'000'000 / ::sysconf(_SC_CLK_TCK);
+  return clock_ticks * kNsPerTick;
+}
 
 }  // namespace
 
 SystemSource::SystemSource(SystemSourceOptions options)
     : options_(std::move(options)), files_(options_.proc_root) {
   if (options_.pid == 0) options_.pid = ::getpid();
+  // A kernel, or a sandbox in its place, without them has the ticks.
+  has_clocks_ = options_.proc_root == "/proc" && options_.pid == ::getpid() &&
+                thread_cpu_ns(::gettid()).has_value();
   if (options_.interval_ms < 1) options_.interval_ms = 1;
 }
 
@@ -31,7 +42,8 @@ Status SystemSource::start() {
     return Error{ErrorCode::kNotFound, "cannot sample the system", options_.proc_root + "/stat",
                  "it cannot be read", "mount /proc in the container"};
   }
-  gpus_.start(options_.interval_ms);
+  if (std::string problem = gpus_.start(options_.interval_ms); !problem.empty())
+    problems_.push_back(std::move(problem));
   thread_ = std::thread([this] { run(); });
   return {};
 }
@@ -57,40 +69,41 @@ void SystemSource::run() try {
     std::unique_lock lock(mutex_);
     if (wake_.wait_until(lock, next, [this] { return stopping_; })) break;
   }
-  sample();                        // how it was at the end
+  sample(true);                    // how it was at the end
 } catch (const std::exception&) {  // there is no memory
   const std::lock_guard lock(mutex_);
   has_given_up_ = true;
 }
 
-void SystemSource::sample() {
-  const int64_t now_ns = monotonic_ns();
-  const double seconds = last_ns_ == 0 ? 0 : static_cast<double>(now_ns - last_ns_) * 1e-9;
-  last_ns_ = now_ns;
+int64_t SystemSource::now_ns() const {
+  return options_.now_ns ? options_.now_ns() : monotonic_ns();
+}
+
+void SystemSource::sample(bool last) {
+  sample_ns_ = now_ns();
+  const double seconds = last_ns_ == 0 ? 0 : static_cast<double>(sample_ns_ - last_ns_) * 1e-9;
+  last_ns_ = sample_ns_;
   const uint64_t ticks = stepscope_ticks();
   ++samples_;
+  is_last_ = last;
   sample_machine(ticks, seconds);
-  sample_tasks(ticks, seconds);
-  // Threads and workers come and go for as long as the program runs.
+  sample_process(ticks);
+  if (workers_ns_ == 0 || is_due(workers_ns_, has_workers_figure_)) sample_workers(ticks);
+  // Threads come and go for as long as the program runs.
   std::erase_if(rates_, [this](const auto& rate) { return rate.second.sample != samples_; });
+}
+
+bool SystemSource::is_due(int64_t since_ns, bool has_figure) const {
+  return sample_ns_ - since_ns >= kShortestWindowNs || (is_last_ && !has_figure);
 }
 
 void SystemSource::sample_machine(uint64_t ticks, double seconds) {
   const double per_second = seconds > 0 ? 1 / seconds : 0;
   if (const auto now = files_.machine()) {
-    const auto elapsed = static_cast<double>(now->all - machine_.all);
-    if (machine_.all != 0 && elapsed > 0) {
-      const auto percent = [&](int64_t before, int64_t after) {
-        return 100.0 * static_cast<double>(after - before) / elapsed;
-      };
-      add(ticks, "machine cpu user %", percent(machine_.user, now->user));
-      add(ticks, "machine cpu system %", percent(machine_.system, now->system));
-      add(ticks, "machine cpu idle %", percent(machine_.idle, now->idle));
-      add(ticks, "machine cpu iowait %", percent(machine_.iowait, now->iowait));
-    }
+    processors_ = std::max<int64_t>(now->processors, 1);
+    sample_processors(ticks, *now);
     add(ticks, "machine processors", static_cast<double>(now->processors));
     add(ticks, "machine runnable processes", static_cast<double>(now->runnable));
-    machine_ = *now;
     add_rate(ticks, "machine context switches/s", now->context_switches, per_second);
   }
   const ByteTotals disks = files_.disks();
@@ -101,28 +114,96 @@ void SystemSource::sample_machine(uint64_t ticks, double seconds) {
   add_rate(ticks, "network sent bytes/s", network.out, per_second);
 }
 
-void SystemSource::sample_tasks(uint64_t ticks, double seconds) {
-  // 100 % is one processor, for processes and threads.
-  const double percent =
-      seconds > 0 ? 100.0 / (seconds * static_cast<double>(::sysconf(_SC_CLK_TCK))) : 0;
-  if (const auto process = files_.process(options_.pid))
-    add_rate(ticks, "process cpu %", process->cpu, percent);
+void SystemSource::sample_processors(uint64_t ticks, const MachineTotals& now) {
+  const bool is_first = machine_ns_ == 0;
+  if (!is_first && !is_due(machine_ns_, has_machine_figure_)) return;
+  const auto elapsed = static_cast<double>(now.all - machine_.all);
+  if (!is_first && elapsed > 0) {
+    const auto add_share = [&](const char* series, int64_t before, int64_t after) {
+      // The kernel's idle and iowait can go back by a tick.
+      add(ticks, series,
+          std::clamp(100.0 * static_cast<double>(after - before) / elapsed, 0.0, 100.0));
+    };
+    add_share("machine cpu user %", machine_.user, now.user);
+    add_share("machine cpu system %", machine_.system, now.system);
+    add_share("machine cpu idle %", machine_.idle, now.idle);
+    add_share("machine cpu iowait %", machine_.iowait, now.iowait);
+    has_machine_figure_ = true;
+  }
+  machine_ = now;
+  machine_ns_ = sample_ns_;
+}
+
+void SystemSource::sample_process(uint64_t ticks) {
   if (const auto bytes = files_.resident_bytes(options_.pid))
     add(ticks, "process resident bytes", static_cast<double>(*bytes));
-  const auto threads = files_.threads(options_.pid, kMostThreads);
-  add(ticks, "process threads", static_cast<double>(threads.size()));
-  for (const TaskTotals& thread : threads) {
-    add_rate(ticks, "thread cpu % " + std::to_string(thread.id) + " " + thread.name, thread.cpu,
-             percent);
+  for (const TaskTotals& thread : files_.threads(options_.pid, kMostThreads)) {
+    CpuTime now{ns_of(thread.cpu), now_ns()};
+    if (has_clocks_) {
+      const auto exact_ns = thread_cpu_ns(thread.id);
+      if (!exact_ns) continue;  // it ended meanwhile
+      now.total_ns = *exact_ns;
+      now.waits = false;
+    }
+    add_cpu(ticks, rates_, "thread cpu % " + std::to_string(thread.id) + " " + thread.name, now);
   }
-  for (const int64_t worker : files_.descendants(options_.pid, kMostWorkers)) {
+  const auto process = files_.process(options_.pid);
+  if (!process) return;
+  const bool has_all_threads = process->threads <= static_cast<int64_t>(kMostThreads);
+  add(ticks, "process threads", static_cast<double>(process->threads));
+  if (!has_all_threads) {
+    say_once(said_threads_, "the process has " + std::to_string(process->threads) +
+                                " threads: only " + std::to_string(kMostThreads) +
+                                " have figures of their own");
+  }
+  CpuTime now{ns_of(process->cpu), now_ns(), processors_};
+  if (has_clocks_) {
+    now.total_ns = process_cpu_ns();
+    now.waits = !has_all_threads;  // exact if each of them was asked just now
+  }
+  add_cpu(ticks, rates_, "process cpu %", now);
+}
+
+void SystemSource::sample_workers(uint64_t ticks) {
+  has_workers_figure_ = workers_ns_ != 0;
+  workers_ns_ = sample_ns_;
+  const Descendants workers = files_.descendants(options_.pid, kMostWorkers);
+  if (!workers.complete) {
+    say_once(said_workers_,
+             "the process has more workers, or threads that may have started them, "
+             "than are looked at: only " +
+                 std::to_string(workers.found.size()) + " workers have figures");
+  }
+  for (const int64_t worker : workers.found) {
     const auto process = files_.process(worker);
     if (!process) continue;  // it ended meanwhile
     const std::string label = std::to_string(worker) + " " + process->name;
-    add_rate(ticks, "worker cpu % " + label, process->cpu, percent);
+    add_cpu(ticks, worker_rates_, "worker cpu % " + label,
+            {ns_of(process->cpu), now_ns(), processors_, false});
     if (const auto bytes = files_.resident_bytes(worker))
       add(ticks, "worker resident bytes " + label, static_cast<double>(*bytes));
   }
+  std::erase_if(worker_rates_, [this](const auto& rate) { return rate.second.sample != samples_; });
+}
+
+void SystemSource::add_cpu(uint64_t ticks, Rates& rates, const std::string& series,
+                           const CpuTime& now) {
+  Rate& rate = rates[series];
+  rate.sample = samples_;
+  if (!std::exchange(rate.known, true) || now.total_ns < rate.last) {
+    rate.last = now.total_ns;
+    rate.last_ns = now.when_ns;
+    return;
+  }
+  const int64_t elapsed_ns = now.when_ns - rate.last_ns;
+  if (elapsed_ns <= 0 || (now.waits && !is_due(rate.last_ns, rate.has_figure))) return;
+  // The kernel may count a tick, or we read, a little late. What cannot have been done in this time
+  // goes to the next figure: none is impossible, and their sum is right.
+  const int64_t added_ns = std::min(now.total_ns - rate.last, elapsed_ns * now.most);
+  rate.last += added_ns;
+  rate.last_ns = now.when_ns;
+  rate.has_figure = true;
+  add(ticks, series, 100.0 * static_cast<double>(added_ns) / static_cast<double>(elapsed_ns));
 }
 
 double SystemSource::Rate::added(int64_t total) {
@@ -146,6 +227,12 @@ void SystemSource::add(uint64_t ticks, std::string series, double value) {
   if (values_.size() < kMostValues) values_.push_back({ticks, std::move(series), value});
 }
 
+void SystemSource::say_once(bool& said, std::string sentence) {
+  if (std::exchange(said, true)) return;
+  const std::lock_guard lock(mutex_);
+  problems_.push_back(std::move(sentence));
+}
+
 void SystemSource::collect(SourceOutput& output) {
   std::vector<SystemValue> values;
   {
@@ -153,6 +240,7 @@ void SystemSource::collect(SourceOutput& output) {
     values.swap(values_);
     if (std::exchange(has_given_up_, false))
       output.report(name(), "there was no memory: there are no further samples");
+    for (const std::string& problem : std::exchange(problems_, {})) output.report(name(), problem);
   }
   for (SystemValue& value : gpus_.take()) values.push_back(std::move(value));
   for (const SystemValue& value : values) {
