@@ -103,6 +103,8 @@ std::optional<TaskTotals> parse_task(std::string_view stat) {
   words.skip(11);  // state to cmajflt
   task.cpu = words.number();
   task.cpu += words.number();
+  words.skip(6);  // cutime to itrealvalue
+  task.started = words.number();
   return task;
 }
 

@@ -26,7 +26,8 @@ struct MachineTotals {
 struct TaskTotals {
   int64_t id = 0;  // process or thread
   std::string name;
-  int64_t cpu = 0;  // clock ticks, user and system
+  int64_t cpu = 0;      // clock ticks, user and system
+  int64_t started = 0;  // clock ticks after the machine
 };
 
 struct ByteTotals {
