@@ -4,11 +4,15 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
 #include <map>
 #include <string>
 #include <thread>
@@ -16,6 +20,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/sanitizers.h"
 #include "collector/recording_test.h"
 #include "collector/watching_test.h"
 #include "stepscope/record.h"
@@ -276,6 +281,71 @@ TEST(WorkerRings, AWorkerThatJoinsAfterManyOthersIsRecorded) {
   const ReadBack run = read_back(folder.path("stepscope.raw"));
   ASSERT_EQ(run.ranges.size(), 1u);
   EXPECT_EQ(run.ranges[0].thread, worker);
+}
+
+constexpr const char* kWorkerBehindExec = "worker-behind-exec";
+
+// What that worker does. It must be a program that has joined and done nothing else.
+void join_and_fork(const char* address) {
+  join_or_exit(address);
+  for (int i = 0; i < 50; ++i) put_record(0);
+  const pid_t child = fork_for([] {
+    const bool records = stepscope_now() != 0;
+    stepscope_end_range(stepscope_ticks(), STEPSCOPE_PIPELINE, 0);
+    for (int i = 0; i < 37; ++i) put_record(0);
+    if (records) ::_exit(3);
+  });
+  if (!wait_for(child)) ::_exit(4);
+  for (int i = 0; i < 50; ++i) put_record(0);
+  ::_exit(0);
+}
+
+// Before main(): this program stands for the worker's too.
+__attribute__((constructor)) void be_worker_if_asked(int count, char** arguments) {
+  if (count == 2 && std::strcmp(arguments[0], kWorkerBehindExec) == 0) join_and_fork(arguments[1]);
+}
+
+TEST(WorkerRings, AChildOfAWorkerBehindExecRecordsNothing) {
+  const std::string address = stepscope_worker_address();
+  const testing::TemporaryFolder folder;
+  ASSERT_EQ(stepscope_start(folder.path().c_str(), nullptr), 0) << stepscope_last_error();
+  const pid_t worker = fork_for([&] {
+    ::execl("/proc/self/exe", kWorkerBehindExec, address.c_str(), nullptr);
+    ::_exit(5);
+  });
+  int status = -1;
+  EXPECT_EQ(::waitpid(worker, &status, 0), worker);
+  EXPECT_EQ(status, 0) << "exit code " << WEXITSTATUS(status);
+  stepscope_stop();
+  const ReadBack run = read_back(folder.path("stepscope.raw"));
+  EXPECT_EQ(run.ranges.size(), 100u);
+  for (const auto& range : run.ranges) EXPECT_EQ(range.thread, worker);
+  EXPECT_EQ(run.statistic("not_recorded"), 0);
+}
+
+// Until not the smallest piece is to be had.
+void use_all_memory() {
+  const rlimit nothing_more{0, 0};
+  if (::setrlimit(RLIMIT_AS, &nothing_more) != 0) ::_exit(6);
+  for (size_t bytes = 1 << 20; bytes >= 16; bytes /= 2) {
+    while (void* const piece = std::malloc(bytes)) *static_cast<volatile char*>(piece) = 1;
+  }
+}
+
+TEST(WorkerRings, JoiningWithoutMemoryFailsAndThrowsNothing) {
+  if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "these end where there is no memory";
+  const std::string address = stepscope_worker_address();
+  for (const std::string& at : {address, std::string("/nonexistent")}) {
+    EXPECT_TRUE(wait_for(fork_for([&] {
+      use_all_memory();
+      try {
+        if (stepscope_join(at.c_str()) == 0) ::_exit(2);
+      } catch (const std::exception&) {
+        ::_exit(3);
+      }
+      if (*stepscope_last_error() == '\0') ::_exit(4);
+    }))) << at;
+  }
 }
 
 }  // namespace
