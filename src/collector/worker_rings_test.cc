@@ -169,6 +169,7 @@ TEST(WorkerRings, WorkersThatJoinAtOnceGetOneEach) {
   rings.start();
   Gate begin;
   std::vector<pid_t> workers;
+  workers.reserve(kMostWorkerRings);
   for (size_t i = 0; i < kMostWorkerRings; ++i) {
     workers.push_back(fork_for([&] {
       begin.wait();
@@ -228,6 +229,7 @@ TEST(WorkerRings, RecordsAreThoseOfTheirWorkerWheneverARingPassesOn) {
   int64_t joined = 0;
   for (int round = 0; round < kWorkers / 60; ++round) {
     std::vector<pid_t> workers;
+    workers.reserve(60);
     for (int i = 0; i < 60; ++i) {
       workers.push_back(fork_for([&] {
         join_or_exit(address);
