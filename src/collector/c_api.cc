@@ -29,8 +29,10 @@ constexpr std::chrono::seconds kMostFlushTime{10};
 // A buffer of a fixed size: storing the sentence must not fail.
 thread_local char last_error[1024];
 
-int fail(const std::string& sentence) {
-  last_error[sentence.copy(last_error, sizeof last_error - 1)] = '\0';
+int fail(std::string_view sentence, std::string_view why = {}) {
+  const size_t room = sizeof last_error - 1;
+  const size_t length = sentence.copy(last_error, room);
+  last_error[length + why.copy(last_error + length, room - length)] = '\0';
   return -1;
 }
 
@@ -177,7 +179,7 @@ int start(const char* folder, const stepscope_options* options, bool from_enviro
 int stepscope_start(const char* folder, const stepscope_options* options) try {
   return start(folder, options, false);
 } catch (const std::exception& failure) {
-  return fail(std::string("cannot start recording: ") + failure.what());
+  return fail("cannot start recording: ", failure.what());
 }
 
 int stepscope_watch(const char* output, const stepscope_watch_options* rules,
@@ -186,7 +188,7 @@ int stepscope_watch(const char* output, const stepscope_watch_options* rules,
   none.size = sizeof none;
   return start(output, options, false, rules == nullptr ? &none : rules);
 } catch (const std::exception& failure) {
-  return fail(std::string("cannot watch: ") + failure.what());
+  return fail("cannot watch: ", failure.what());
 }
 
 int stepscope_trigger(const char* kind, const char* what) try {
@@ -195,7 +197,7 @@ int stepscope_trigger(const char* kind, const char* what) try {
   cause.what = what;
   return Process::instance().trigger(std::move(cause)) ? 0 : fail("nothing is being watched");
 } catch (const std::exception& failure) {
-  return fail(std::string("cannot capture: ") + failure.what());
+  return fail("cannot capture: ", failure.what());
 }
 
 const char* stepscope_captures(void) try {
@@ -213,7 +215,10 @@ void stepscope_prepare(const stepscope_options* options) try {
 } catch (const std::exception&) {  // NOLINT: start() says what is wrong
 }
 
-void stepscope_unprepare(void) { Process::instance().unprepare(); }
+void stepscope_unprepare(void) try {
+  Process::instance().unprepare();
+} catch (const std::exception&) {  // NOLINT: without memory there is nothing to be said
+}
 
 int stepscope_start_from_environment(int with_gpu) try {
   auto request = stepscope::read_environment();
@@ -241,7 +246,7 @@ int stepscope_start_from_environment(int with_gpu) try {
   options.min_free_mb = request->min_free_mb;
   return start(folder->c_str(), &options, true) == 0 ? 1 : -1;
 } catch (const std::exception& failure) {
-  return fail(std::string("cannot start recording: ") + failure.what());
+  return fail("cannot start recording: ", failure.what());
 }
 
 int stepscope_begin_npu(const stepscope_options* options) try {
@@ -254,7 +259,7 @@ int stepscope_begin_npu(const stepscope_options* options) try {
   stop_before_the_driver_ends();
   return 0;
 } catch (const std::exception& failure) {
-  return fail(std::string("cannot record the NPU: ") + failure.what());
+  return fail("cannot record the NPU: ", failure.what());
 }
 
 void stepscope_end_npu(void) try {
@@ -268,7 +273,7 @@ const char* stepscope_stop(void) try {
   statistics = stopped ? stopped->to_json() : "{}";
   return statistics.c_str();
 } catch (const std::exception& failure) {
-  fail(std::string("stopping the recording: ") + failure.what());
+  fail("stopping the recording: ", failure.what());
   return "{}";
 }
 
@@ -287,7 +292,7 @@ int stepscope_flush(void) try {
              ? 0
              : fail("nothing is being recorded, or the disk is too slow");
 } catch (const std::exception& failure) {
-  return fail(std::string("writing the recording: ") + failure.what());
+  return fail("writing the recording: ", failure.what());
 }
 
 uint32_t stepscope_name(const char* text, size_t length) try {
@@ -321,14 +326,17 @@ int stepscope_import_mindspore_window(const char* folder, int64_t realtime_from_
   window.memory = (what & STEPSCOPE_MINDSPORE_MEMORY) != 0;
   window.clock = stepscope::sample_clocks();
   if (Process::instance().mindspore_inbox().put(std::move(window))) return 0;
-  return fail(std::string("too many windows of MindSpore wait to be read: removed ") + folder);
+  return fail("too many windows of MindSpore wait to be read: removed ", folder);
 } catch (const std::exception& failure) {
-  return fail(std::string("a window of MindSpore is not read: ") + failure.what());
+  return fail("a window of MindSpore is not read: ", failure.what());
 }
 
-int stepscope_join(const char* address) {
+int stepscope_join(const char* address) try {
   if (stepscope_is_recording()) return fail("this process records itself");
+  Process::instance();  // watches fork(): a child of the worker must not write into its ring
   return stepscope::join_worker_rings(address) ? 0 : fail("no ring is to be had there");
+} catch (const std::exception& failure) {
+  return fail("cannot join: ", failure.what());
 }
 
 void* stepscope_vendor_function(const char* name) try {

@@ -57,7 +57,10 @@ void stepscope_stage_worker(uint32_t stage, int64_t task) try {
 } catch (const std::exception&) {  // NOLINT: as above
 }
 
-void stepscope_end_stage(uint32_t stage) { Process::instance().stages().end(stage); }
+void stepscope_end_stage(uint32_t stage) try {
+  Process::instance().stages().end(stage);
+} catch (const std::exception&) {  // NOLINT: as above
+}
 
 void stepscope_queue_size(uint32_t stage, uint64_t items) {
   put_queue(stepscope_now(), 0, STEPSCOPE_QUEUE_SIZE, stage, items, -1);

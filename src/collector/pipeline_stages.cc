@@ -6,13 +6,8 @@ namespace stepscope {
 namespace {
 
 template <typename Value>
-bool add_once(std::vector<Value>& values, Value value) {
-  if (values.size() >= PipelineStages::kMostTasks ||
-      std::find(values.begin(), values.end(), value) != values.end()) {
-    return false;
-  }
-  values.push_back(value);
-  return true;
+bool contains(const std::vector<Value>& values, Value value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
 }
 
 bool has_ended(const PipelineStage& stage) { return stage.ended; }
@@ -50,16 +45,20 @@ void PipelineStages::put(uint32_t name, uint32_t kind, uint32_t workers, uint32_
 void PipelineStages::add_input(uint32_t name, uint32_t input) {
   const std::lock_guard lock(mutex_);
   PipelineStage* const stage = find(name);
-  if (stage != nullptr && input != 0 && add_once(stage->inputs, input)) ++version_;
+  if (stage == nullptr || input == 0 || contains(stage->inputs, input)) return;
+  if (stage->inputs.size() >= kMostTasks) return;
+  stage->inputs.push_back(input);
+  ++version_;
 }
 
 void PipelineStages::add_task(uint32_t name, int64_t task) {
   const std::lock_guard lock(mutex_);
   PipelineStage* const stage = find(name);
-  if (stage == nullptr) return;
+  if (stage == nullptr || contains(stage->tasks, task)) return;
   // Workers that come and go with every epoch: the newest are those that live.
   if (stage->tasks.size() >= kMostTasks) stage->tasks.erase(stage->tasks.begin());
-  if (add_once(stage->tasks, task)) ++version_;
+  stage->tasks.push_back(task);
+  ++version_;
 }
 
 void PipelineStages::end(uint32_t name) {

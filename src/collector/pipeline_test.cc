@@ -239,5 +239,24 @@ TEST(PipelineStages, AreBoundedAndSayWhatChanged) {
   EXPECT_EQ(now[0].inputs, std::vector<uint32_t>{7});
 }
 
+TEST(PipelineStages, AKnownTaskTakesNobodysPlace) {
+  constexpr auto kLast = static_cast<int64_t>(PipelineStages::kMostTasks);
+  PipelineStages stages;
+  stages.put(1, 0, 0, 0, 0);
+  for (int64_t task = 1; task <= kLast; ++task) stages.add_task(1, task);
+  uint64_t version = 0;
+  const std::vector<int64_t> before = stages.changed_since(version).at(0).tasks;
+  EXPECT_EQ(before.size(), PipelineStages::kMostTasks);
+  stages.add_task(1, kLast);
+  EXPECT_TRUE(stages.changed_since(version).empty());
+  version = 0;
+  EXPECT_EQ(stages.changed_since(version).at(0).tasks, before);
+  stages.add_task(1, kLast + 1);  // an unknown one takes the oldest's
+  const std::vector<int64_t> after = stages.changed_since(version).at(0).tasks;
+  EXPECT_EQ(after.size(), PipelineStages::kMostTasks);
+  EXPECT_EQ(after.front(), 2);
+  EXPECT_EQ(after.back(), kLast + 1);
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -108,6 +108,7 @@ std::optional<RecordingStatistics> Process::stop() {
     ended = std::move(recorder_);
     if (!ended->has_ended()) left_behind_ = std::move(ended);
   }
+  if (ended != nullptr) workers_.discard();  // what a watch kept nothing of would block the rings
   return statistics;
 }
 

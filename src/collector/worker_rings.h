@@ -4,6 +4,9 @@
 // is gone with the processes, however they end. Each worker has one ring and writes it as a thread
 // of the recording process would its own; the writer thread reads them. What a worker can do to the
 // recording process is to write nonsense into its ring: positions are checked, pointers not taken.
+//
+// The ring of a worker that has ended goes to the next one that joins, once it is empty: mostly
+// nothing records, and then nobody else looks after the rings.
 #ifndef STEPSCOPE_COLLECTOR_WORKER_RINGS_H_
 #define STEPSCOPE_COLLECTOR_WORKER_RINGS_H_
 
@@ -22,8 +25,10 @@ inline constexpr size_t kMostWorkerRings = 64;
 inline constexpr size_t kWorkerRecords = 2048;  // of a ring; a power of two
 
 struct alignas(64) SharedRing {
-  stepscope_ring ring{};             // its pointer is not used: addresses differ
-  std::atomic<int64_t> process = 0;  // the worker that has it
+  stepscope_ring ring{};  // its pointer is not used: addresses differ
+  // The worker that has it: its process id, and above 32 bits when it started, because ids are used
+  // again. One number, so that a ring passes from one worker to the next in one step; 0: nobody.
+  std::atomic<uint64_t> owner = 0;
 };
 
 struct SharedWorkerArea {
@@ -48,6 +53,8 @@ class WorkerRings {
   using Visit = std::function<void(int64_t process, const stepscope_ring& view, uint64_t tail,
                                    uint64_t head)>;
   void drain(const Visit& visit);
+  // The same for nobody. While a ring holds records it stays with its worker, even an ended one.
+  void discard();
   // Records that found no room since the last call.
   int64_t take_not_recorded();
   // Workers that found no ring, so far.

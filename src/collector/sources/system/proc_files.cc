@@ -107,6 +107,8 @@ std::optional<TaskTotals> parse_task(std::string_view stat) {
   task.cpu += words.number();
   words.skip(4);  // cutime to nice
   task.threads = words.number();
+  words.skip(1);  // itrealvalue
+  task.started = words.number();
   return task;
 }
 

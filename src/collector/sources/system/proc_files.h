@@ -28,6 +28,7 @@ struct TaskTotals {
   std::string name;
   int64_t cpu = 0;      // clock ticks, user and system
   int64_t threads = 0;  // of its process, now
+  int64_t started = 0;  // clock ticks after the machine
 };
 
 struct ByteTotals {

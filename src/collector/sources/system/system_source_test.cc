@@ -317,6 +317,7 @@ TEST(ProcFiles, BrokenTextsAreNothing) {
   EXPECT_FALSE(parse_task("12 no parentheses"));
   EXPECT_FALSE(parse_task(") backwards ("));
   EXPECT_EQ(parse_task("7 (x) S")->cpu, 0);
+  EXPECT_EQ(parse_task(task_stat(7, "x) S (y", 1, 2))->started, 5);
   EXPECT_EQ(parse_network("garbage\n: \n").in, 0);
   EXPECT_EQ(parse_disks("8 0 sda\n").in, 0);
 }
