@@ -9,7 +9,6 @@ import time
 from typing import Any
 
 import pytest
-
 import stepscope
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

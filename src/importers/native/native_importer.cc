@@ -134,8 +134,22 @@ void mark_steps_outside_of_windows(const RawRun& run, RankBuilder& rank) {
   }
 }
 
+// Whether the last step has less than a tenth of the length that the complete ones before it have.
+bool much_shorter_than_others(const std::vector<StepRecord>& steps) {
+  constexpr int64_t kTimesShorter = 10;
+  std::vector<int64_t> lengths_ns;
+  for (size_t at = 0; at + 1 < steps.size(); ++at) {
+    if (steps[at].complete) lengths_ns.push_back(steps[at].dur_ns);
+  }
+  if (lengths_ns.empty()) return false;
+  const auto middle = lengths_ns.begin() + static_cast<ptrdiff_t>(lengths_ns.size() / 2);
+  std::nth_element(lengths_ns.begin(), middle, lengths_ns.end());
+  return steps.back().dur_ns < *middle / kTimesShorter;
+}
+
 // A loop that says at its end that the next step begins, and then stops, leaves a step that never
-// was: nothing is in it, unlike in the one before.
+// was. Its end is marked as that of others is, so what tells is that nothing is in it, unlike in
+// the one before, or, where none holds anything, that it is much shorter.
 void mark_empty_last_step(RankBuilder& rank) {
   if (rank.steps.size() < 2 || !rank.steps.back().complete) return;
   StepRecord& last = rank.steps.back();
@@ -148,7 +162,7 @@ void mark_empty_last_step(RankBuilder& rank) {
       work_before |= slice.name != before.name && slice.ts_ns >= before.ts_ns;
     }
   }
-  if (!work_before) return;
+  if (!work_before && !much_shorter_than_others(rank.steps)) return;
   last.complete = false;
   rank.quality.add(QualityCode::kWindowCut, rank.strings.view(last.name));
 }

@@ -145,6 +145,24 @@ TEST(NativeImporter, AStepThatOnlyTheEndOfTheLoopBeganIsNotComplete) {
   }
 }
 
+// Nothing is recorded inside of the steps: their lengths alone tell.
+TEST(NativeImporter, AShortLastStepAmongEmptyOnesIsNotComplete) {
+  for (const bool works : {false, true}) {
+    const TemporaryFolder folder;
+    start(folder.path("run/FRAMEWORK"), 0);
+    for (int64_t step = 1; step <= 4; ++step) {
+      stepscope_step(step);
+      if (step < 4 || works) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    stepscope_end_step();
+    stepscope_stop();
+    ImportedRank run = import_only(folder.path());
+    ASSERT_TRUE(run.ok());
+    EXPECT_EQ(run.integers(Table::kSteps, "complete"), (std::vector<int64_t>{1, 1, 1, works}));
+    EXPECT_EQ(run.quality("window_cut"), works ? 0 : 1);
+  }
+}
+
 TEST(NativeImporter, AKilledProgramsRunSaysWhereItEnded) {
   const TemporaryFolder folder;
   const pid_t child = ::fork();
