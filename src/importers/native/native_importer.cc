@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "format/chunk_reader.h"
@@ -12,6 +13,7 @@
 #include "importers/native/mindspore_tables.h"
 #include "importers/native/pipeline_tables.h"
 #include "importers/native/raw_run.h"
+#include "importers/native/still_written.h"
 #include "json/json_members.h"
 #include "json/json_tree.h"
 
@@ -25,16 +27,28 @@ std::string window_folder_of(const std::string& raw_file) {
   return file_name_of(folder) == kFramework ? folder_of(folder) : folder;
 }
 
-// The rank stands in the first chunk.
-int64_t rank_in(ChunkReader& reader) {
+// Which program records, and its rank: they stand in the first chunk.
+nlohmann::json recording_in(ChunkReader& reader) {
   RawChunk chunk;
   auto more = reader.next(chunk);
-  if (!more || !*more) return kNull;
+  if (!more || !*more) return {};
   for (const RawNote& note : chunk.notes) {
-    if (note.name != "recording") continue;
-    return integer_in(json_tree(note.json), "rank", kNull);
+    if (note.name == "recording") return json_tree(note.json);
   }
-  return kNull;
+  return {};
+}
+
+std::optional<bool> is_open_in_program(const std::string& path) {
+  auto reader = ChunkReader::open(path);
+  if (!reader) return std::nullopt;
+  const nlohmann::json recording = recording_in(*reader);
+  return is_open_in_process(path, text_in(recording, "host"), integer_in(recording, "pid", 0));
+}
+
+Ending ending_of(const RawRun& run, std::optional<bool> was_open) {
+  if (run.has_note("end")) return Ending::kStopped;
+  const bool goes_on = was_open.value_or(is_written_lately(run.clock().last_realtime_ns()));
+  return goes_on ? Ending::kGoesOn : Ending::kBrokeOff;
 }
 
 bool add_candidate(const Importer& importer, const std::string& path,
@@ -45,7 +59,7 @@ bool add_candidate(const Importer& importer, const std::string& path,
   candidate.importer = &importer;
   candidate.path = path;
   candidate.unit = window_folder_of(path);
-  candidate.rank = rank_in(*reader);
+  candidate.rank = integer_in(recording_in(*reader), "rank", kNull);
   candidate.richness = NativeImporter::kRichness;
   candidate.bytes = reader->file().size();
   // A run is seen twice when discovery shows both its folder and FRAMEWORK/.
@@ -185,13 +199,14 @@ void report_raw_npu_data(const std::string& run, RankBuilder& rank) {
   }
 }
 
-void report_damage(const ChunkReader& reader, RankBuilder& rank) {
+void report_damage(const ChunkReader& reader, Ending ending, RankBuilder& rank) {
   const auto at_byte = [](uint64_t byte) { return "byte " + std::to_string(byte); };
   if (reader.damaged_chunks() > 0) {
     rank.quality.add(QualityCode::kUnparsableEvent, "chunk at " + at_byte(reader.first_damage()),
                      reader.damaged_chunks());
   }
-  if (reader.torn_bytes() > 0)
+  // A chunk that is just being written is not torn.
+  if (reader.torn_bytes() > 0 && ending != Ending::kGoesOn)
     rank.quality.add(QualityCode::kTruncatedInput, at_byte(reader.position()));
 }
 
@@ -220,13 +235,15 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
   rank.info.source_format = name();
   rank.info.source_path = candidate.unit;
   rank.info.device_kind = "CPU";
+  const std::optional<bool> was_open = is_open_in_program(candidate.path);
+  uint64_t learned_bytes = 0;  // what a recording writes later is not read
   for (const bool learning : {true, false}) {
     auto reader = ChunkReader::open(candidate.path);
     if (!reader) return std::move(reader.error());
     HostTables host(run, pipeline);
     MindsporeTables mindspore(run);
     std::map<std::string, int64_t, std::less<>> unknown_tables;
-    while (true) {
+    while (learning || reader->position() < learned_bytes) {
       auto more = reader->next(chunk);
       if (!more) return std::move(more.error());
       if (!*more) break;
@@ -248,14 +265,15 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
     if (learning) {
       if (auto status = run.finish_learning(candidate.path); !status) return status;
       pipeline.finish_learning();
+      learned_bytes = reader->position();
+      report_damage(*reader, ending_of(run, was_open), rank);
       continue;
     }
-    host.finish(run.has_note("end"));
+    host.finish(ending_of(run, was_open));
     device.finish();
     mindspore.finish(folder_of(candidate.path));
     for (const auto& [table, rows] : unknown_tables)
       rank.quality.add(QualityCode::kUnknownCategory, "table " + table, rows);
-    report_damage(*reader, rank);
     add_source(rank, candidate.path, "raw",
                host.records() + device.records() + mindspore.records());
   }

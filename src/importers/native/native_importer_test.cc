@@ -179,8 +179,28 @@ TEST(NativeImporter, AKilledProgramsRunSaysWhereItEnded) {
   ASSERT_TRUE(run.ok());
   EXPECT_EQ(run.rows(Table::kSteps), 7u);
   EXPECT_EQ(run.quality("ended_abnormally"), 1);
+  EXPECT_EQ(run.quality("still_recording"), 0);
   const auto& entries = run.builder().quality.entries();
   EXPECT_EQ(entries.at(QualityCode::kEndedAbnormally).example, "ended abnormally at step 7");
+}
+
+TEST(NativeImporter, ARunThatGoesOnIsNotTakenForAKilledOne) {
+  const TemporaryFolder folder;
+  start(folder.path("run/FRAMEWORK"), 0);
+  train_steps(1, 7);
+  ASSERT_EQ(stepscope_flush(), 0);
+  ImportedRank growing = import_only(folder.path());
+  stepscope_stop();
+  ASSERT_TRUE(growing.ok());
+  EXPECT_EQ(growing.rows(Table::kSteps), 7u);
+  EXPECT_EQ(growing.quality("ended_abnormally"), 0);
+  EXPECT_EQ(growing.quality("still_recording"), 1);
+  const auto& entries = growing.builder().quality.entries();
+  EXPECT_EQ(entries.at(QualityCode::kStillRecording).example, "still recording at step 7");
+  ImportedRank stopped = import_only(folder.path());
+  ASSERT_TRUE(stopped.ok());
+  EXPECT_EQ(stopped.quality("still_recording"), 0);
+  EXPECT_EQ(stopped.quality("ended_abnormally"), 0);
 }
 
 TEST(NativeImporter, ACapturesRunSaysWhyAndHasNamesAndTimes) {
