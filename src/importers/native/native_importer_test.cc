@@ -13,8 +13,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "importers/import_run.h"
 #include "json/json_tree.h"
 #include "stepscope/record.h"
+#include "store/store_reader.h"
 #include "tests/support/imported_rank.h"
 #include "tests/support/temporary_folder.h"
 
@@ -201,6 +203,42 @@ TEST(NativeImporter, ARunThatGoesOnIsNotTakenForAKilledOne) {
   ASSERT_TRUE(stopped.ok());
   EXPECT_EQ(stopped.quality("still_recording"), 0);
   EXPECT_EQ(stopped.quality("ended_abnormally"), 0);
+}
+
+// The file of a program that is killed meanwhile does not change, and its store is made again.
+TEST(NativeImporter, AStoreOfARunThatGoesOnIsMadeAgain) {
+  const TemporaryFolder folder;
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    start(folder.path("run/FRAMEWORK"), 0);
+    train_steps(1, 7);
+    if (stepscope_flush() != 0 || ::write(ready[1], "r", 1) != 1) ::_exit(1);
+    while (true) ::pause();
+  }
+  char word = 0;
+  ASSERT_EQ(::read(ready[0], &word, 1), 1);
+  ::kill(child, SIGSTOP);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, WUNTRACED), child);
+  Progress progress;
+  const auto codes = [&] {
+    const auto run = import_run({folder.path("run")}, {}, progress);
+    EXPECT_TRUE(run.ok());
+    const auto store = StoreReader::open(run->store_path);
+    EXPECT_TRUE(store.ok());
+    std::vector<std::string> found;
+    const auto& column = (*store)->column(Table::kQuality, "code", 0);
+    for (uint64_t row = 0; row < column.rows(); ++row)
+      found.emplace_back((*store)->string(column.at(row)));
+    return found;
+  };
+  EXPECT_EQ(std::ranges::count(codes(), "still_recording"), 1);
+  ::kill(child, SIGKILL);
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(std::ranges::count(codes(), "ended_abnormally"), 1);
+  for (const int end : ready) ::close(end);
 }
 
 TEST(NativeImporter, ACapturesRunSaysWhyAndHasNamesAndTimes) {
