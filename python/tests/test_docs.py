@@ -1,15 +1,18 @@
-"""The examples of docs/python.md run as they are written, one after the other."""
+"""The examples of docs/python.md, and the README's recording, run as they are written."""
 
 from __future__ import annotations
 
 import pathlib
 import re
 import shutil
+import time
 from typing import Any
 
 import pytest
+import stepscope
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "python.md"
 
 
 def test_examples_run(
@@ -31,3 +34,15 @@ def test_examples_run(
     assert "NVIDIA H200" in printed
     assert "nearest column: dur" in printed
     assert printed.splitlines()[-1] == "4"
+
+
+def test_readmes_recording_of_a_plain_loop_has_a_report(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    readme = (ROOT / "README.md").read_text()
+    (program,) = re.findall(r"^```python\n([^`]*train_step.*?)^```", readme, re.M | re.DOTALL)
+    exec(program, {"train_step": lambda: time.sleep(0.02)})
+    assert "Incorrect schedule" not in caplog.text
+    report = stepscope.open("data").report()
+    assert "A step takes 2" in report, report

@@ -379,6 +379,23 @@ def test_a_killed_program_leaves_a_run_that_opens(tmp_path: pathlib.Path) -> Non
         assert re.fullmatch(r"ended abnormally at step \d+", ending.example)
 
 
+def test_a_run_that_grows_is_not_taken_for_a_killed_one(tmp_path: pathlib.Path) -> None:
+    program = subprocess.Popen(
+        [sys.executable, "-c", TRAIN_FOREVER, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert program.stdout is not None
+        assert program.stdout.readline().strip() == "running"
+        wait_for_flush(tmp_path)
+        with stepscope.open(tmp_path) as run:
+            codes = {found.code: found for found in run.quality}
+            assert re.fullmatch(r"still recording at step \d+", codes["still_recording"].example)
+            assert "ended_abnormally" not in codes
+    finally:
+        program.kill()
+        program.communicate()
+
+
 def test_a_range_of_mstx_may_end_on_another_thread(tmp_path: pathlib.Path) -> None:
     config = stepscope._ExperimentalConfig(mstx=True)
     handler = stepscope.tensorboard_trace_handler(str(tmp_path), analyse_flag=False)

@@ -109,9 +109,13 @@ const std::vector<FindingRow>& RunAnalyses::findings() {
   return results_->findings.get([&] {
     auto rows = finding_rows(find_causes(facts()));
     if (rows.empty()) {
-      results_->add_reason("findings", facts().step_ns() == kNull
-                                           ? "there are no complete steps to judge"
-                                           : "no rule found anything worth changing");
+      const auto& devices = device_intervals();
+      const bool no_work = std::all_of(devices.begin(), devices.end(),
+                                       [](const auto& rank) { return rank.empty(); });
+      results_->add_reason("findings",
+                           facts().step_ns() == kNull ? "there are no complete steps to judge"
+                           : no_work ? "the steps hold no operators and no device work to judge"
+                                     : "no rule found anything worth changing");
     }
     return rows;
   });

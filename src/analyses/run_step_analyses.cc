@@ -126,7 +126,9 @@ const std::vector<StepBudgetRow>& RunAnalyses::step_budget() {
     return rows_of_ranks<StepBudgetRow>(ranks_.size(), options_.threads, [&](size_t rank) {
       std::vector<StepBudgetRow> rows;
       const HostActivity host = host_activity(*store_, rank);
-      for (const DeviceIntervals& device : intervals[rank]) {
+      // How long marked steps take is known even where nothing in them was recorded.
+      const std::vector<DeviceIntervals> nothing(1);
+      for (const DeviceIntervals& device : intervals[rank].empty() ? nothing : intervals[rank]) {
         auto of_device = stepscope::step_budget(ranks_[rank], device, host, steps(rank));
         rows.insert(rows.end(), of_device.begin(), of_device.end());
       }

@@ -75,6 +75,8 @@ std::string stale_reason(const std::string& path, uint64_t stamp,
   const json info = json_tree((*store)->run_info_json());
   if (!info.is_object()) return "its description cannot be read";
   if (info.value("stamp", std::string()) != std::to_string(stamp)) return "the input changed since";
+  // A program that is killed leaves its file as it is: who reads it again shall be told.
+  if (info.value("still_recording", false)) return "the recording was still going on";
   // A store of another form serves those who did not ask for one: they get what was chosen last.
   if (!options.form.empty() && info.value("form", std::string()) != options.form)
     return "another form was asked for";
@@ -166,6 +168,9 @@ class RunImport {
     }
   }
 
+  // Of any rank, once all are read.
+  bool still_recording() const { return still_recording_; }
+
   Status run(std::vector<std::string>& notes) {
     parallel_for(sources_.size(), ranks_at_once_, [&](size_t at) { import_rank(at); });
     if (progress_.cancelled())
@@ -218,6 +223,7 @@ class RunImport {
         names += (names.empty() ? "" : ", ") + std::string(other.importer->name());
       rank.quality.add(QualityCode::kOtherForms, names, static_cast<int64_t>(source.others.size()));
     }
+    const bool still_recording = rank.quality.entries().contains(QualityCode::kStillRecording);
     Status written;
     if (!progress_.cancelled()) written = writer_.add_rank(position, rank, threads_per_rank_);
     gate_.leave(memory);
@@ -225,6 +231,7 @@ class RunImport {
     if (!status.ok()) failures_.emplace(at, status.error());
     if (!written.ok() && write_error_.ok()) write_error_ = written;
     numbers_.insert(rank.info.rank);
+    still_recording_ = still_recording_ || still_recording;
     if (rank.info.world_size != kNull) world_size_ = std::max(world_size_, rank.info.world_size);
   }
 
@@ -248,6 +255,7 @@ class RunImport {
   std::map<size_t, Error> failures_;
   std::set<int64_t> numbers_;
   int64_t world_size_ = 0;
+  bool still_recording_ = false;
   Status write_error_;
 };
 
@@ -305,6 +313,7 @@ Result<ImportedRun> import_run(const std::vector<std::string>& given_paths,
   info["tool"] = "stepscope";
   info["stamp"] = std::to_string(*stamp);
   info["form"] = options.form;
+  if (import.still_recording()) info["still_recording"] = true;
   info["paths"] = json::array();
   for (const std::string& path : paths) info["paths"].push_back(path);
   if (auto status = (*writer)->finish(write_json(info)); !status) {

@@ -95,6 +95,8 @@ constexpr QualitySpec kSpecs[] = {
     {kWideInteger, "wide_integer", "note", "integers that do not fit 64 bits; kept as text", false},
     {kEndedAbnormally, "ended_abnormally", "loss",
      "the program ended without stopping the recording; all but its last second was read", false},
+    {kStillRecording, "still_recording", "note",
+     "the recording was still going on when it was read; open it again for what came later", false},
     {kSourceLeftOut, "source_left_out", "note", "things that were to be recorded and could not be",
      false},
     {kNotHonoured, "not_honoured", "note",

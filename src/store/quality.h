@@ -53,6 +53,7 @@ enum class QualityCode : uint8_t {
   kInvalidText,
   kWideInteger,
   kEndedAbnormally,
+  kStillRecording,
   kSourceLeftOut,
   kNotHonoured,
   kLimitReached,

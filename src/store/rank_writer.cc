@@ -190,10 +190,13 @@ class SmallTables {
       const SlicePlace op = operator_at(event.track, event.ts_ns);
       StringId name = event.name;
       if (name == kNoString && op.found()) name = rank_.slices(op.track)[op.index].name;
-      table.row({event.ts_ns, text(event.device_kind), event.device, text(event.component),
-                 text(name), event.address, event.bytes, event.total_allocated,
-                 event.total_reserved, event.total_active, event.duration_ns,
-                 op.found() ? static_cast<int64_t>(laid_out_.row(op.track, op.index)) : kNull});
+      // Those that the input gives a name belong to its operator or to nothing.
+      const SlicePlace place = event.name == kNoString ? range_at(event.track, event.ts_ns) : op;
+      table.row(
+          {event.ts_ns, text(event.device_kind), event.device, text(event.component), text(name),
+           event.address, event.bytes, event.total_allocated, event.total_reserved,
+           event.total_active, event.duration_ns,
+           place.found() ? static_cast<int64_t>(laid_out_.row(place.track, place.index)) : kNull});
     }
     memory.release();
     return table.finish();
@@ -306,6 +309,18 @@ class SmallTables {
     if (track == kNoDetail) return {};
     SlicePlace place = slices_.at(track, ts_ns);
     while (place.found() && rank_.slices(track)[place.index].kind != SliceKind::kOp) {
+      place.index = laid_out_.layouts[track].parent[place.index];
+    }
+    return place;
+  }
+
+  // The innermost operator or range that a program names: a step, a module, a part of a step.
+  SlicePlace range_at(TrackId track, int64_t ts_ns) {
+    if (track == kNoDetail) return {};
+    SlicePlace place = slices_.at(track, ts_ns);
+    while (place.found()) {
+      const SliceKind kind = rank_.slices(track)[place.index].kind;
+      if (kind == SliceKind::kOp || kind == SliceKind::kAnnotation) break;
       place.index = laid_out_.layouts[track].parent[place.index];
     }
     return place;

@@ -180,7 +180,7 @@ constexpr Column kMemoryColumns[] = {
     {"total_reserved", kInt64, kStored, "bytes reserved after this event"},
     {"total_active", kInt64, kStored, "bytes active after this event"},
     {"duration", kInt64, kStored, "lifetime of the allocation, ns"},
-    {"slice", kInt64, kSlice, "operator during which it happened"},
+    {"slice", kInt64, kSlice, "innermost operator, module or named range during which it happened"},
 };
 
 constexpr Column kQueuesColumns[] = {

@@ -169,6 +169,7 @@ def measure(run: Run, since_ns: int) -> Measured | None:
         ("device_memory", "device_bytes", 1),
     ):
         own = np.asarray(events[source]).astype(np.int64)
+        own = np.where(listed, own, 0) + _sums(parents, np.where(listed, 0, own))
         suffix = "_total" if scale > 1 else "_usage"
         columns[f"self_{name}{suffix}"] = own / scale
         columns[f"{name}{suffix}"] = _with_descendants(own, parents, depth) / scale

@@ -15,7 +15,13 @@ from typing import Any, Callable, cast
 import pytest
 import stepscope
 import torch
-from stepscope.torch import ProfilerActivity, profile, schedule, tensorboard_trace_handler
+from stepscope.torch import (
+    ProfilerActivity,
+    profile,
+    record_function,
+    schedule,
+    tensorboard_trace_handler,
+)
 from stepscope.torch._averages import key_averages
 from stepscope.torch._events import Events
 
@@ -81,6 +87,23 @@ def test_every_window_goes_to_the_handler(trainer: Any) -> None:
             trainer.step()
             profiler.step()
     assert windows == [(4, [2, 3]), (8, [6, 7])]
+
+
+def test_averages_have_the_memory_of_ranges() -> None:
+    with profile(profile_memory=True) as profiler:
+        with record_function("A"):
+            first = torch.empty(1000)
+            del first
+        with record_function("B"):
+            second = torch.empty(2000)
+        with record_function("C"):
+            del second
+    averages = {item.key: item for item in profiler.key_averages()}
+    memory = {
+        name: (averages[name].cpu_memory_usage, averages[name].self_cpu_memory_usage)
+        for name in ("A", "B", "C")
+    }
+    assert memory == {"A": (0, -4000), "B": (8000, 0), "C": (-8000, -8000)}
 
 
 def test_averages(trainer: Any) -> None:

@@ -112,6 +112,8 @@ std::optional<Finding> check_between_operators(const Facts& facts, const Rule& r
   const RankFacts* rank = worst_rank(facts, &RankFacts::idle_ns);
   if (rank == nullptr || rank->has_device || facts.share(rank->idle_ns) <= rule.limit)
     return std::nullopt;
+  // Without any operator nobody knows what a step does, so there is nothing to gain on.
+  if (rank->compute_ns <= 0) return std::nullopt;
   Finding finding;
   finding.gain_ns = rank->idle_ns;
   finding.confidence = Confidence::kHint;

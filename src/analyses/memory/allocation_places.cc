@@ -45,7 +45,8 @@ const AllocationPlace& AllocationPlaces::at(int64_t slice, int64_t name) {
     }
     row = parents_.at(at);
   }
-  if (result.category.empty()) result.category = "forward";
+  // Without an operator's name it is a range that only stands around it.
+  if (result.category.empty()) result.category = name == kNull ? outside_.category : "forward";
   return result;
 }
 

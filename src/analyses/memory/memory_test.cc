@@ -155,6 +155,30 @@ TEST_F(SmallTraining, Overview) {
   EXPECT_FALSE(row.leak_suspected);
 }
 
+// Ranges that a program names stand around allocations, but are not the operators that made them.
+TEST(MemoryOfRanges, IsOutsideOfOperators) {
+  MadeRun run;
+  RankBuilder& rank = run.rank;
+  const TrackId thread = host_track(rank, "python");
+  rank.add_slice(thread, slice_of(rank, "load batch", 100, 100, SliceKind::kAnnotation));
+  rank.add_slice(thread, slice_of(rank, "aten::mm", 300, 100, SliceKind::kOp));
+  rank.add_slice(thread,
+                 slice_of(rank, "Optimizer.step#SGD.step", 500, 100, SliceKind::kAnnotation));
+  add_step(rank, 1, 0, 1000);
+  Gpu gpu(rank, thread, 0);
+  gpu.change(150, 0x100, 400);
+  gpu.change(350, 0x200, 300);
+  gpu.change(550, 0x300, 200);
+  std::map<int64_t, std::string_view> categories;
+  for (const MemoryOwnerRow& row : run.analyses().memory().owners)
+    categories[row.bytes] = row.category;
+  EXPECT_EQ(categories, (std::map<int64_t, std::string_view>{
+                            {400, "outside"}, {300, "forward"}, {200, "optimizer"}}));
+  const auto& operators = run.analyses().memory_operators();
+  EXPECT_EQ(find_name(operators, "aten::mm").self_increase_bytes, 300);
+  EXPECT_EQ(find_name(operators, "").self_increase_bytes, 600);
+}
+
 TEST_F(SmallTraining, OwnersAddUpToThePeak) {
   const MemoryResult& memory = run.analyses().memory();
   int64_t sum = 0;

@@ -85,6 +85,24 @@ TEST(Report, SaysWhyItKnowsNoSteps) {
   EXPECT_NE(report_html(report).find("mark steps"), std::string::npos);
 }
 
+// A loop of plain Python: steps are marked, and nothing is recorded inside of them.
+TEST(Report, StepsThatHoldNothingHaveTheirMarkedLength) {
+  const testing::TemporaryFolder folder;
+  RunAnalyses run(testing::made_store(folder,
+                                      [](RankBuilder& rank) {
+                                        for (int64_t step = 0; step < 3; ++step)
+                                          testing::add_step(rank, step, step * 1000, 1000);
+                                      }),
+                  {});
+  const Report report = make_report(run, "run");
+  EXPECT_EQ(report.steps, 2) << "the first is left out";
+  EXPECT_EQ(report.step_ns, 1000);
+  ASSERT_EQ(report.parts.size(), 1u);
+  EXPECT_EQ(report.parts[0].name, "nothing recorded");
+  EXPECT_TRUE(report.findings.empty());
+  EXPECT_EQ(report.no_findings, "the steps hold no operators and no device work to judge");
+}
+
 TEST(Report, TellsWhichStepsItCouldNotUse) {
   const testing::TemporaryFolder folder;
   RunAnalyses run(

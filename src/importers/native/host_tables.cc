@@ -232,7 +232,7 @@ uint32_t HostTables::operator_detail(TrackId track, const Row& row, int64_t ts_n
   return rank.add_op(detail);
 }
 
-void HostTables::finish(bool ended) {
+void HostTables::finish(Ending ending) {
   stacks_.finish();
   RankBuilder& rank = run_.rank();
   arrows_.finish();
@@ -263,12 +263,12 @@ void HostTables::finish(bool ended) {
     rank.add_slice(mark.track, slice);
     if (!has_end) rank.quality.add(QualityCode::kWindowCut, rank.strings.view(step.name));
   }
-  if (!ended) {
-    rank.quality.add(QualityCode::kEndedAbnormally,
-                     last_step_ == kNull
-                         ? "before the first step"
-                         : "ended abnormally at step " + std::to_string(last_step_));
-  }
+  if (ending == Ending::kStopped) return;
+  const bool goes_on = ending == Ending::kGoesOn;
+  const std::string how = goes_on ? "still recording at step " : "ended abnormally at step ";
+  rank.quality.add(
+      goes_on ? QualityCode::kStillRecording : QualityCode::kEndedAbnormally,
+      last_step_ == kNull ? "before the first step" : how + std::to_string(last_step_));
 }
 
 }  // namespace stepscope

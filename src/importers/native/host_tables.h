@@ -14,6 +14,9 @@
 
 namespace stepscope {
 
+// How a recording's file ends.
+enum class Ending : uint8_t { kStopped, kGoesOn, kBrokeOff };
+
 class HostTables {
  public:
   HostTables(RawRun& run, PipelineTables& pipeline)
@@ -21,9 +24,8 @@ class HostTables {
 
   // Whether the table is one of ours; its rows are taken then.
   bool read(const RawTable& table);
-  // Call after the last table: steps become ranges, and operators are joined by arrows. `ended` is
-  // false for a recording that broke off.
-  void finish(bool ended);
+  // Call after the last table: steps become ranges, and operators are joined by arrows.
+  void finish(Ending ending);
 
   int64_t records() const { return records_; }
   int64_t last_step() const { return last_step_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "format/chunk_reader.h"
@@ -12,6 +13,7 @@
 #include "importers/native/mindspore_tables.h"
 #include "importers/native/pipeline_tables.h"
 #include "importers/native/raw_run.h"
+#include "importers/native/still_written.h"
 #include "json/json_members.h"
 #include "json/json_tree.h"
 
@@ -25,16 +27,28 @@ std::string window_folder_of(const std::string& raw_file) {
   return file_name_of(folder) == kFramework ? folder_of(folder) : folder;
 }
 
-// The rank stands in the first chunk.
-int64_t rank_in(ChunkReader& reader) {
+// Which program records, and its rank: they stand in the first chunk.
+nlohmann::json recording_in(ChunkReader& reader) {
   RawChunk chunk;
   auto more = reader.next(chunk);
-  if (!more || !*more) return kNull;
+  if (!more || !*more) return {};
   for (const RawNote& note : chunk.notes) {
-    if (note.name != "recording") continue;
-    return integer_in(json_tree(note.json), "rank", kNull);
+    if (note.name == "recording") return json_tree(note.json);
   }
-  return kNull;
+  return {};
+}
+
+std::optional<bool> is_open_in_program(const std::string& path) {
+  auto reader = ChunkReader::open(path);
+  if (!reader) return std::nullopt;
+  const nlohmann::json recording = recording_in(*reader);
+  return is_open_in_process(path, text_in(recording, "host"), integer_in(recording, "pid", 0));
+}
+
+Ending ending_of(const RawRun& run, std::optional<bool> was_open) {
+  if (run.has_note("end")) return Ending::kStopped;
+  const bool goes_on = was_open.value_or(is_written_lately(run.clock().last_realtime_ns()));
+  return goes_on ? Ending::kGoesOn : Ending::kBrokeOff;
 }
 
 bool add_candidate(const Importer& importer, const std::string& path,
@@ -45,7 +59,7 @@ bool add_candidate(const Importer& importer, const std::string& path,
   candidate.importer = &importer;
   candidate.path = path;
   candidate.unit = window_folder_of(path);
-  candidate.rank = rank_in(*reader);
+  candidate.rank = integer_in(recording_in(*reader), "rank", kNull);
   candidate.richness = NativeImporter::kRichness;
   candidate.bytes = reader->file().size();
   // A run is seen twice when discovery shows both its folder and FRAMEWORK/.
@@ -134,8 +148,22 @@ void mark_steps_outside_of_windows(const RawRun& run, RankBuilder& rank) {
   }
 }
 
+// Whether the last step has less than a tenth of the length that the complete ones before it have.
+bool much_shorter_than_others(const std::vector<StepRecord>& steps) {
+  constexpr int64_t kTimesShorter = 10;
+  std::vector<int64_t> lengths_ns;
+  for (size_t at = 0; at + 1 < steps.size(); ++at) {
+    if (steps[at].complete) lengths_ns.push_back(steps[at].dur_ns);
+  }
+  if (lengths_ns.empty()) return false;
+  const auto middle = lengths_ns.begin() + static_cast<ptrdiff_t>(lengths_ns.size() / 2);
+  std::nth_element(lengths_ns.begin(), middle, lengths_ns.end());
+  return steps.back().dur_ns < *middle / kTimesShorter;
+}
+
 // A loop that says at its end that the next step begins, and then stops, leaves a step that never
-// was: nothing is in it, unlike in the one before.
+// was. Its end is marked as that of others is, so what tells is that nothing is in it, unlike in
+// the one before, or, where none holds anything, that it is much shorter.
 void mark_empty_last_step(RankBuilder& rank) {
   if (rank.steps.size() < 2 || !rank.steps.back().complete) return;
   StepRecord& last = rank.steps.back();
@@ -148,7 +176,7 @@ void mark_empty_last_step(RankBuilder& rank) {
       work_before |= slice.name != before.name && slice.ts_ns >= before.ts_ns;
     }
   }
-  if (!work_before) return;
+  if (!work_before && !much_shorter_than_others(rank.steps)) return;
   last.complete = false;
   rank.quality.add(QualityCode::kWindowCut, rank.strings.view(last.name));
 }
@@ -171,13 +199,14 @@ void report_raw_npu_data(const std::string& run, RankBuilder& rank) {
   }
 }
 
-void report_damage(const ChunkReader& reader, RankBuilder& rank) {
+void report_damage(const ChunkReader& reader, Ending ending, RankBuilder& rank) {
   const auto at_byte = [](uint64_t byte) { return "byte " + std::to_string(byte); };
   if (reader.damaged_chunks() > 0) {
     rank.quality.add(QualityCode::kUnparsableEvent, "chunk at " + at_byte(reader.first_damage()),
                      reader.damaged_chunks());
   }
-  if (reader.torn_bytes() > 0)
+  // A chunk that is just being written is not torn.
+  if (reader.torn_bytes() > 0 && ending != Ending::kGoesOn)
     rank.quality.add(QualityCode::kTruncatedInput, at_byte(reader.position()));
 }
 
@@ -206,13 +235,15 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
   rank.info.source_format = name();
   rank.info.source_path = candidate.unit;
   rank.info.device_kind = "CPU";
+  const std::optional<bool> was_open = is_open_in_program(candidate.path);
+  uint64_t learned_bytes = 0;  // what a recording writes later is not read
   for (const bool learning : {true, false}) {
     auto reader = ChunkReader::open(candidate.path);
     if (!reader) return std::move(reader.error());
     HostTables host(run, pipeline);
     MindsporeTables mindspore(run);
     std::map<std::string, int64_t, std::less<>> unknown_tables;
-    while (true) {
+    while (learning || reader->position() < learned_bytes) {
       auto more = reader->next(chunk);
       if (!more) return std::move(more.error());
       if (!*more) break;
@@ -234,14 +265,15 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
     if (learning) {
       if (auto status = run.finish_learning(candidate.path); !status) return status;
       pipeline.finish_learning();
+      learned_bytes = reader->position();
+      report_damage(*reader, ending_of(run, was_open), rank);
       continue;
     }
-    host.finish(run.has_note("end"));
+    host.finish(ending_of(run, was_open));
     device.finish();
     mindspore.finish(folder_of(candidate.path));
     for (const auto& [table, rows] : unknown_tables)
       rank.quality.add(QualityCode::kUnknownCategory, "table " + table, rows);
-    report_damage(*reader, rank);
     add_source(rank, candidate.path, "raw",
                host.records() + device.records() + mindspore.records());
   }

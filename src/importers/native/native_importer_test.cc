@@ -13,8 +13,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "importers/import_run.h"
 #include "json/json_tree.h"
 #include "stepscope/record.h"
+#include "store/store_reader.h"
 #include "tests/support/imported_rank.h"
 #include "tests/support/temporary_folder.h"
 
@@ -145,6 +147,24 @@ TEST(NativeImporter, AStepThatOnlyTheEndOfTheLoopBeganIsNotComplete) {
   }
 }
 
+// Nothing is recorded inside of the steps: their lengths alone tell.
+TEST(NativeImporter, AShortLastStepAmongEmptyOnesIsNotComplete) {
+  for (const bool works : {false, true}) {
+    const TemporaryFolder folder;
+    start(folder.path("run/FRAMEWORK"), 0);
+    for (int64_t step = 1; step <= 4; ++step) {
+      stepscope_step(step);
+      if (step < 4 || works) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    stepscope_end_step();
+    stepscope_stop();
+    ImportedRank run = import_only(folder.path());
+    ASSERT_TRUE(run.ok());
+    EXPECT_EQ(run.integers(Table::kSteps, "complete"), (std::vector<int64_t>{1, 1, 1, works}));
+    EXPECT_EQ(run.quality("window_cut"), works ? 0 : 1);
+  }
+}
+
 TEST(NativeImporter, AKilledProgramsRunSaysWhereItEnded) {
   const TemporaryFolder folder;
   const pid_t child = ::fork();
@@ -161,8 +181,64 @@ TEST(NativeImporter, AKilledProgramsRunSaysWhereItEnded) {
   ASSERT_TRUE(run.ok());
   EXPECT_EQ(run.rows(Table::kSteps), 7u);
   EXPECT_EQ(run.quality("ended_abnormally"), 1);
+  EXPECT_EQ(run.quality("still_recording"), 0);
   const auto& entries = run.builder().quality.entries();
   EXPECT_EQ(entries.at(QualityCode::kEndedAbnormally).example, "ended abnormally at step 7");
+}
+
+TEST(NativeImporter, ARunThatGoesOnIsNotTakenForAKilledOne) {
+  const TemporaryFolder folder;
+  start(folder.path("run/FRAMEWORK"), 0);
+  train_steps(1, 7);
+  ASSERT_EQ(stepscope_flush(), 0);
+  ImportedRank growing = import_only(folder.path());
+  stepscope_stop();
+  ASSERT_TRUE(growing.ok());
+  EXPECT_EQ(growing.rows(Table::kSteps), 7u);
+  EXPECT_EQ(growing.quality("ended_abnormally"), 0);
+  EXPECT_EQ(growing.quality("still_recording"), 1);
+  const auto& entries = growing.builder().quality.entries();
+  EXPECT_EQ(entries.at(QualityCode::kStillRecording).example, "still recording at step 7");
+  ImportedRank stopped = import_only(folder.path());
+  ASSERT_TRUE(stopped.ok());
+  EXPECT_EQ(stopped.quality("still_recording"), 0);
+  EXPECT_EQ(stopped.quality("ended_abnormally"), 0);
+}
+
+// The file of a program that is killed meanwhile does not change, and its store is made again.
+TEST(NativeImporter, AStoreOfARunThatGoesOnIsMadeAgain) {
+  const TemporaryFolder folder;
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    start(folder.path("run/FRAMEWORK"), 0);
+    train_steps(1, 7);
+    if (stepscope_flush() != 0 || ::write(ready[1], "r", 1) != 1) ::_exit(1);
+    while (true) ::pause();
+  }
+  char word = 0;
+  ASSERT_EQ(::read(ready[0], &word, 1), 1);
+  ::kill(child, SIGSTOP);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, WUNTRACED), child);
+  Progress progress;
+  const auto codes = [&] {
+    const auto run = import_run({folder.path("run")}, {}, progress);
+    EXPECT_TRUE(run.ok());
+    const auto store = StoreReader::open(run->store_path);
+    EXPECT_TRUE(store.ok());
+    std::vector<std::string> found;
+    const auto& column = (*store)->column(Table::kQuality, "code", 0);
+    for (uint64_t row = 0; row < column.rows(); ++row)
+      found.emplace_back((*store)->string(column.at(row)));
+    return found;
+  };
+  EXPECT_EQ(std::ranges::count(codes(), "still_recording"), 1);
+  ::kill(child, SIGKILL);
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(std::ranges::count(codes(), "ended_abnormally"), 1);
+  for (const int end : ready) ::close(end);
 }
 
 TEST(NativeImporter, ACapturesRunSaysWhyAndHasNamesAndTimes) {

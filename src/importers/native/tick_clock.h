@@ -40,6 +40,8 @@ class TickClock {
   // stand for two moments; it is taken for the earlier one.
   int64_t from_realtime(int64_t realtime_ns) const;
 
+  // What the calendar clock said at the last sample.
+  int64_t last_realtime_ns() const { return samples_.empty() ? 0 : samples_.back().realtime_ns; }
   // By how much the calendar clock was corrected while recording.
   int64_t correction_ns() const { return correction_ns_; }
   int64_t contradictions() const { return contradictions_; }

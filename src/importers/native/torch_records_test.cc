@@ -122,5 +122,31 @@ TEST(TorchRecords, AllocatorEventsBecomeRowsOfTheTableMemory) {
             (std::vector<int64_t>{kNull, int64_t{2 * kManyBytes}, kNull}));
 }
 
+// with record_function("A"): a = torch.empty(1000); del a
+TEST(TorchRecords, AllocatorEventsBelongToTheInnermostRange) {
+  const TemporaryFolder folder;
+  start(folder.path("run"));
+  const uint64_t t = stepscope_ticks();
+  const uint32_t kind = STEPSCOPE_MEMORY | STEPSCOPE_VALUES;
+  stepscope_put(t, 90'000, STEPSCOPE_USER, name_of("A"), 0, 0);
+  stepscope_put(t + 10'000, 30'000, STEPSCOPE_OPERATOR, name_of("aten::empty"), 0, 0);
+  stepscope_put(t + 20'000, 4000, kind, 0, 0x7f0000001000, 4000);
+  stepscope_put(t + 60'000, 0, kind, 0, 0x7f0000001000, static_cast<uint64_t>(int64_t{-4000}));
+  stepscope_put(t + 120'000, 8000, kind, 0, 0x7f0000002000, 8000);
+  stepscope_stop();
+
+  ImportedRank run = import_only(folder.path());
+  ASSERT_TRUE(run.ok());
+  const auto names = run.texts(Table::kSlices, "name");
+  const auto row_of = [&](std::string_view name) {
+    return std::ranges::find(names, name) - names.begin();
+  };
+  EXPECT_EQ(run.integers(Table::kMemory, "slice"),
+            (std::vector<int64_t>{row_of("aten::empty"), row_of("A"), kNull}));
+  EXPECT_EQ(run.texts(Table::kMemory, "name"),
+            (std::vector<std::string>{"aten::empty", "NULL", "NULL"}))
+      << "a range is no operator";
+}
+
 }  // namespace
 }  // namespace stepscope

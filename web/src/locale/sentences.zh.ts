@@ -50,6 +50,7 @@ const sentences: [RegExp, string][] = [
   [/^there are no operators and no device work: .*/, '没有算子也没有设备任务：请记录包含 CPU 或设备的活动'],
   [/^the input has totals of the memory only.*/, '输入只有内存总量，没有分配记录'],
   [/^there are no complete steps to judge.*/, '没有可供判断的完整步'],
+  [/^the steps hold no operators and no device work to judge$/, '步内没有可供判断的算子或设备任务'],
   [/^raise num_parallel_workers of the dataset that reads the data$/, '增大读取数据的 dataset 的 num_parallel_workers'],
   [/^raise num_parallel_workers, or replace the generator.*/, '增大 num_parallel_workers，或用 MindRecordDataset 代替生成器'],
   [/^raise num_parallel_workers$/, '增大 num_parallel_workers'],
