@@ -112,11 +112,16 @@ class profile(Session):  # noqa: N801, torch's name
             if target.suffix != ".gz":
                 run.write_chrome_trace(target)
                 return
-            plain = target.with_suffix("")
-            run.write_chrome_trace(plain)
-            with open(plain, "rb") as source, gzip.open(target, "wb", compresslevel=4) as packed:
-                shutil.copyfileobj(source, packed)
-            plain.unlink()
+            # Of a name that nobody has: x.json beside x.json.gz is the user's.
+            with tempfile.NamedTemporaryFile(
+                dir=target.parent, prefix=".stepscope-", suffix=".json"
+            ) as plain:
+                run.write_chrome_trace(plain.name)
+                with (
+                    open(plain.name, "rb") as source,
+                    gzip.open(target, "wb", compresslevel=4) as packed,
+                ):
+                    shutil.copyfileobj(source, packed)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
         """Writes the Python stacks of the last window (``with_stack``), a line for each: frames,

@@ -268,6 +268,18 @@ def test_export(trainer: Any, tmp_path: pathlib.Path) -> None:
     assert any(event["name"] == "aten::linear" for event in json.loads(plain)["traceEvents"])
 
 
+def test_a_packed_export_leaves_other_files_alone(trainer: Any, tmp_path: pathlib.Path) -> None:
+    with profile(activities=[ProfilerActivity.CPU], output_path="runs") as profiler:
+        trainer.step()
+    (tmp_path / "x.json").write_text("mine")
+    profiler.export_chrome_trace("x.json.gz")
+    (tmp_path / "taken.json.gz").mkdir()
+    profiler.export_chrome_trace("taken.json.gz")  # fails, which is logged
+    assert (tmp_path / "x.json").read_text() == "mine"
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"runs", "x.json", "x.json.gz", "taken.json.gz"}
+
+
 def test_recordings_lie_where_the_handler_says(trainer: Any, tmp_path: pathlib.Path) -> None:
     with profile(on_trace_ready=tensorboard_trace_handler("traces", "worker7")) as profiler:
         trainer.step()
