@@ -142,7 +142,7 @@ class profile(Session):  # noqa: N801, torch's name
 
         events = Events(self)
         with guarded("profile.events"), self._open() as run:
-            add_events(run, self._recorder.last_began_ns, events)
+            add_events(run, self._recorder.last_began_ns, self.marks_steps, events)
         return events
 
     def preset_metadata_json(self, key: str, value: str) -> None:
@@ -189,7 +189,8 @@ class profile(Session):  # noqa: N801, torch's name
             if value:
                 logger.warning("key_averages: %s has no effect", name)
         with guarded("profile.key_averages"), self._open() as run:
-            return key_averages(run, group_by_input_shape, self._recorder.last_began_ns)
+            since_ns = self._recorder.last_began_ns
+            return key_averages(run, group_by_input_shape, since_ns, self.marks_steps)
         return KeyAverages()
 
     @property

@@ -104,6 +104,36 @@ def test_averages(trainer: Any) -> None:
     assert profiler.key_averages().self_cpu_time_total == pytest.approx(total)
 
 
+def test_steps_are_one_row_of_the_averages(trainer: Any) -> None:
+    cycle = schedule(wait=1, warmup=1, active=3, repeat=1)
+    with profile(schedule=cycle, record_shapes=True) as profiler:
+        for _ in range(5):
+            trainer.step()
+            profiler.step()
+    for by_shape in (False, True):
+        rows = [row for row in profiler.key_averages(by_shape) if "ProfilerStep" in row.key]
+        assert [(row.key, row.count) for row in rows] == [("ProfilerStep*", 3)]
+    forward = next(row for row in profiler.key_averages() if row.key == "forward")
+    assert rows[0].cpu_time_total > forward.cpu_time_total
+    steps = [event.name for event in profiler.events() if "ProfilerStep" in event.name]
+    assert steps == ["ProfilerStep#2", "ProfilerStep#3", "ProfilerStep#4"]
+
+
+@pytest.mark.parametrize("marks", [False, True])
+def test_without_a_schedule_steps_are_no_rows_as_in_torch(trainer: Any, marks: bool) -> None:
+    with profile() as profiler:
+        for _ in range(3):
+            trainer.step()
+            if marks:
+                profiler.step()
+    for rows in (profiler.key_averages(), profiler.events()):
+        assert not [row.key for row in rows if "ProfilerStep" in row.key]
+        assert rows.self_cpu_time_total > 0
+    assert all(event.cpu_parent is None for event in profiler.events() if event.key == "forward")
+    with stepscope.open(profiler.run_path or "") as run:
+        assert len(run.steps) >= 3, "the run itself has them"
+
+
 def test_all_that_torchs_profiler_can_do_can_be_called() -> None:
     theirs = {name for name in dir(torch.profiler.profile) if not name.startswith("_")}
     assert theirs <= {*dir(profile), *vars(profile())}
