@@ -208,7 +208,8 @@ def test_an_unchanged_program_inside_of_stepscope_record(
     record_program: Callable[..., str], recorded: Opened, tmp_path: pathlib.Path, options: str
 ) -> None:
     variables = {"GLOG_v": "3", "OMP_NUM_THREADS": "1", "MS_PROFILER_OPTIONS": options}
-    record_program(PROGRAMS / "unchanged.py", tmp_path, **variables)
+    said = record_program(PROGRAMS / "unchanged.py", tmp_path, **variables)
+    assert "nothing to stop" not in said
     truth = json.loads((tmp_path / "truth.json").read_text())
     assert truth["profile_is_from"].startswith("stepscope.")
     run = recorded()
