@@ -93,7 +93,7 @@ class TorchSource:
             self._steps.stop()
             self._steps = None
 
-    def stop(self) -> None:
+    def stop(self) -> dict[str, str]:
         _attached.pop(self, None)
         self.program_marks_steps()
         if self._loaders:
@@ -111,6 +111,7 @@ class TorchSource:
                 "torch still has Stepscope's allocator reports on this thread, because something "
                 "was put above them and not taken off; torch.profiler cannot start here"
             )
+        return {}
 
     def _leave_to_parent(self) -> None:
         """In a forked child that records for itself: with its parent's wrappers around its own, it
