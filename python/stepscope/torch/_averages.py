@@ -6,6 +6,7 @@ another event of the same thread.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -81,8 +82,8 @@ class Timed:
 class KeyAverage(Timed):
     """The events of one name."""
 
-    #: only where events are told apart by it
-    input_shapes: str = ""
+    #: a list where events are told apart by it, else "", as torch has it
+    input_shapes: list[Any] | str = ""
 
 
 _SUMS = tuple(item.name for item in fields(Timed) if item.name != "key")
@@ -106,7 +107,7 @@ class Rows(list[_T]):
     def table(
         self,
         sort_by: str | None = None,
-        row_limit: int = 100,
+        row_limit: int | None = 100,
         max_src_column_width: int | None = 75,
         max_name_column_width: int | None = 55,
         max_shapes_column_width: int | None = 80,
@@ -114,7 +115,7 @@ class Rows(list[_T]):
         top_level_events_only: bool = False,
         time_unit: str | None = None,
     ) -> str:
-        """The table of ``torch.profiler``, with its columns; ``row_limit`` -1 means all rows."""
+        """The table of ``torch.profiler``, with its columns; ``row_limit`` -1 or None: all rows."""
         del max_src_column_width  # stacks are not a column of ours
         if top_level_events_only:
             logger.warning("top_level_events_only has no effect: the table has every operator")
@@ -198,6 +199,8 @@ def key_averages(
     for row in run.query(_KERNELS.format(since=since_ns)).to_pylist():
         us = row["ns"] / 1e3
         device = KeyAverage(row["name"], row["count"], device_time_total=us)
+        if group_by_input_shape:
+            device.input_shapes = []
         device.self_device_time_total = us
         averages.append(device)
     return averages
@@ -215,7 +218,10 @@ def _add_averages(measured: Measured, by_shape: bool, averages: KeyAverages) -> 
     for at, key in enumerate(keys):
         if counts[at]:
             numbers = numbers_at(totals, at)
-            averages.append(KeyAverage(key, int(counts[at]), input_shapes=shapes[at], **numbers))
+            average = KeyAverage(key, int(counts[at]), **numbers)
+            if by_shape:
+                average.input_shapes = json.loads(shapes[at]) if shapes[at] else []
+            averages.append(average)
 
 
 def _groups(events: Any, by_shape: bool) -> tuple[NDArray[Any], list[str], list[str]]:

@@ -87,9 +87,9 @@ class profile(Session):  # noqa: N801, torch's name
             "activities": _activities(activities),
             "schedule": schedule,
             "on_trace_ready": on_trace_ready,
-            "record_shapes": record_shapes,
-            "profile_memory": profile_memory,
-            "with_stack": with_stack,
+            "record_shapes": _flag(record_shapes),
+            "profile_memory": _flag(profile_memory),
+            "with_stack": _flag(with_stack),
             "start_profile": False,
             "output_path": output_path or self._folder(on_trace_ready),
             "gpu_tier": gpu_tier,
@@ -224,6 +224,11 @@ class profile(Session):  # noqa: N801, torch's name
 def _remove(folder: str, process: int) -> None:
     if os.getpid() == process:  # a forked child ends before its parent has looked at it
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _flag(given: object) -> object:
+    """torch takes 0 and 1 for False and True; what is neither is left for the checks."""
+    return bool(given) if type(given) is int and given in (0, 1) else given
 
 
 def _activities(given: Iterable[Any] | None) -> list[ProfilerActivity]:

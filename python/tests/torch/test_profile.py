@@ -99,9 +99,38 @@ def test_averages(trainer: Any) -> None:
     assert averages["forward"].self_cpu_time_total < averages["forward"].cpu_time_total - 1
     by_shape = profiler.key_averages(group_by_input_shape=True)
     shapes = sorted(item.input_shapes for item in by_shape if item.key == "aten::linear")
-    assert shapes == ["[[3,4],[8,4],[8]]", "[[3,8],[2,8],[2]]"]
+    assert shapes == [[[3, 4], [8, 4], [8]], [[3, 8], [2, 8], [2]]]
+    assert all(isinstance(item.input_shapes, list) for item in by_shape)
+    assert "[[3, 4], [8, 4], [8]]" in by_shape.table()
+    assert {item.input_shapes for item in averages.values()} == {""}
     total = sum(item.self_cpu_time_total for item in averages.values())
     assert profiler.key_averages().self_cpu_time_total == pytest.approx(total)
+
+
+@pytest.mark.parametrize("limit", [None, -1])
+def test_a_table_without_a_limit_has_all_rows(trainer: Any, limit: int | None) -> None:
+    with profile() as profiler:
+        trainer.step()
+    averages = profiler.key_averages()
+    assert len(averages.table(row_limit=limit).splitlines()) == len(averages) + 5
+
+
+def test_switches_may_be_numbers(trainer: Any, caplog: pytest.LogCaptureFixture) -> None:
+    names = ("record_shapes", "profile_memory", "with_stack")
+    ones: dict[str, Any] = dict.fromkeys(names, 1)
+    with profile(**ones) as profiler:
+        trainer.step()
+    assert [profiler.effective_parameters()[name] for name in names] == [True] * 3
+    zeros: dict[str, Any] = dict.fromkeys(names, 0)
+    chosen = profile(**zeros).effective_parameters()
+    assert [chosen[name] for name in names] == [False] * 3
+    assert "must be" not in caplog.text
+    with stepscope.open(profiler.run_path or "") as run:
+        assert run.query("select count(input_shapes) as n from ops")["n"][0] > 0
+        assert run.query("select count(*) as n from memory")["n"][0] > 0
+    wrong: dict[str, Any] = {"record_shapes": "yes"}
+    assert profile(**wrong).effective_parameters()["record_shapes"] is False
+    assert "record_shapes must be True or False, not 'yes'" in caplog.text
 
 
 def test_steps_are_one_row_of_the_averages(trainer: Any) -> None:
