@@ -143,7 +143,9 @@ class Recorder:
         if not self.window:
             return
         for name, reason in self.window.not_honoured.items():
-            self._once.log(logging.WARNING, f"{name} has no effect: {reason}")
+            in_part = devices.has_effect_in_part(name, self._parameters, devices.present())
+            effect = "has effect in part" if in_part else "has no effect"
+            self._once.log(logging.WARNING, f"{name} {effect}: {reason}")
         for problem in self.window.problems:
             self._once.log(logging.WARNING, problem)
 
