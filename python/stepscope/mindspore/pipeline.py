@@ -13,11 +13,18 @@ from stepscope.mindspore import framework
 # One pass over /proc takes it 20 to 40 ms: asked for more often it keeps a processor busy.
 _INTERVAL_MS = 100
 
+NOTHING_TOLD = (
+    "minddata told nothing: it only records pipelines whose iterator is made after the profiler "
+    "has started. Start it before the iterator is made (Model.train makes one for all epochs)"
+)
+
 
 class Pipeline:
     def __init__(self) -> None:
         self._manager = framework.pipeline_manager()
         self._folder: Path | None = None
+        #: known after the stop: minddata gives no error, only no files
+        self.told_nothing = False
 
     def start(self, folder: Path) -> None:
         from mindspore.dataset import config
@@ -34,5 +41,12 @@ class Pipeline:
     def stop(self) -> None:
         if self._folder:
             folder, self._folder = self._folder, None
+            before = _files(folder)
             self._manager.stop()
             self._manager.save(str(folder))
+            self.told_nothing = _files(folder) == before
+
+
+def _files(folder: Path) -> dict[str, int]:
+    """What minddata has written; windows of one run write to the same names."""
+    return {path.name: path.stat().st_mtime_ns for path in folder.glob("pipeline_profiling_*")}

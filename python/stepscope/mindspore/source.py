@@ -16,7 +16,7 @@ from stepscope.mindspore.guard import Guard
 from stepscope.mindspore.host_events import HostEvents
 from stepscope.mindspore.modules import ModuleRanges
 from stepscope.mindspore.operators import OperatorWindows
-from stepscope.mindspore.pipeline import Pipeline
+from stepscope.mindspore.pipeline import NOTHING_TOLD, Pipeline
 from stepscope.mindspore.steps import ModelSteps
 from stepscope.profiler._log import Once, guarded
 from stepscope.profiler.parameters import Parameters
@@ -40,6 +40,7 @@ class MindSporeSource:
         self._parts: list[_Part] = []  # in order of their start
         self._operators: OperatorWindows | None = None
         self._host_events: HostEvents | None = None
+        self._pipeline: Pipeline | None = None  # where the caller has asked for it
         self._model_steps = ModelSteps(self.on_step_end)
         self._steps = 0  # of the open window of operators
         self._next_look = 1
@@ -72,7 +73,8 @@ class MindSporeSource:
         if parameters.with_stack:
             self._try("modules", self._start_modules)
         if parameters.data_process:
-            self._try("pipeline", lambda: self._start_pipeline(folder))
+            asked = "data_process" in parameters.asked
+            self._try("pipeline", lambda: self._start_pipeline(folder, asked))
         if framework.host_events_are_on():
             self._try("host events", lambda: self._start_host_events(folder))
         self._begin_window()
@@ -112,8 +114,8 @@ class MindSporeSource:
             self._next_look = 1 if self._host_events else self._operators.rotation.steps
             self._window_ends = time.monotonic() + self._operators.rotation.seconds
 
-    def stop(self) -> None:
-        """Before the recording stops."""
+    def stop(self) -> dict[str, str]:
+        """Before the recording stops. Returns what turned out to be missing, with the reason."""
         for part in reversed(self._parts):
             with guarded(f"stop of MindSpore's {type(part).__name__}"):
                 part.stop()
@@ -121,6 +123,8 @@ class MindSporeSource:
         self._operators = None
         with guarded("MindSpore's own profiler"):
             self._guard.open()
+        pipeline, self._pipeline = self._pipeline, None
+        return {"data_process": NOTHING_TOLD} if pipeline and pipeline.told_nothing else {}
 
     def _try(self, part: str, start: Callable[[], None]) -> None:
         try:
@@ -144,9 +148,10 @@ class MindSporeSource:
         modules.start()
         self._parts.append(modules)
 
-    def _start_pipeline(self, folder: Path) -> None:
+    def _start_pipeline(self, folder: Path, asked: bool) -> None:
         pipeline = Pipeline()
         pipeline.start(folder)
+        self._pipeline = pipeline if asked else None
         self._parts.append(pipeline)
 
     def _start_host_events(self, folder: Path) -> None:

@@ -93,6 +93,10 @@ def not_honoured(
     missing = [kind.value for kind in p.activities if kind not in found]
     if missing:
         reasons["activities"] = f"this machine has no {' and no '.join(missing)}"
+        rest = [kind.value for kind in p.activities if kind in found]
+        if rest:
+            left_out = "it is left out" if len(missing) == 1 else "they are left out"
+            reasons["activities"] += f", {left_out}; recorded: {' and '.join(rest)}"
     if not _uses(ProfilerActivity.NPU, p, found):
         reasons.update(dict.fromkeys(_NPU_ONLY, "only an Ascend NPU has these counters"))
         if not _uses(ProfilerActivity.GPU, p, found):
@@ -123,6 +127,11 @@ def not_honoured(
         for name, reason in reasons.items()
         if name in p.asked and (name == "activities" or getattr(p, name) != getattr(usual, name))
     }
+
+
+def has_effect_in_part(name: str, p: Parameters, found: frozenset[ProfilerActivity]) -> bool:
+    """Of a parameter that ``not_honoured`` names."""
+    return name == "activities" and not records_nothing(p, found)
 
 
 def records_nothing(p: Parameters, found: frozenset[ProfilerActivity]) -> bool:

@@ -60,7 +60,7 @@ _NOT_HERE = ("start", "schedule", "on_trace_ready", "watch")
 class EnvProfiler:
     """The profiler that the environment asked for; there is at most one."""
 
-    _session: Session | None = None
+    _session: _EnvironmentSession | None = None
     _kept = False
 
     @classmethod
@@ -107,10 +107,15 @@ class EnvProfiler:
         """Ends the recording before the program does."""
         session, cls._session = cls._session, None
         if session:
-            session.stop()
+            session.stop_if_started()
 
 
 class _EnvironmentSession(Session):
+    def stop_if_started(self) -> None:
+        """MindSpore calls ``analyse`` at the end of the program, behind our own end of it."""
+        if self._started:
+            self.stop()
+
     @property
     def _name(self) -> str:
         return "EnvProfiler"

@@ -47,8 +47,8 @@ class FrameworkSource(Protocol):
         """The program says that a step ends and another begins: the source need not find out.
         Called at each, between the two."""
 
-    def stop(self) -> None:
-        """Called before recording ends."""
+    def stop(self) -> dict[str, str]:
+        """Called before recording ends. Returns what turned out to be missing, with the reason."""
 
 
 _SOURCES = {
@@ -152,15 +152,17 @@ class Frameworks:
             for source in self._sources:
                 source.program_marks_steps()
 
-    def stop(self) -> None:
+    def stop(self) -> dict[str, str]:
+        missing: dict[str, str] = {}
         with self._joining:
             for stop_waiting in self._stop_waiting:
                 stop_waiting()
             self._stop_waiting = []
         for source in self._sources:
             with guarded(f"{type(source).__name__}.stop"):
-                source.stop()
+                missing.update(source.stop())
         if self._parameters.data_process:
             for source in self._late:
                 with guarded(f"{type(source).__name__}.end"):
                     source.end()
+        return missing

@@ -51,7 +51,7 @@ class JoinedWindow(Window):
         self._is_over = True
         self._step_times = dict(step_times)
         _record.end_step()
-        self._frameworks.stop()
+        self._note_missing(self._frameworks.stop())
         self._note_frameworks()
         self._note_end()
         self._recording.stop()

@@ -87,6 +87,12 @@ _BUDGET = ("max_host_mb", "max_disk_gb", "min_free_gb")
 _OURS = {*_BUDGET, "gpu_tier", "system_interval_ms"}
 _NOT_WRITTEN = {"schedule", "on_trace_ready", "asked", *_OURS}
 
+# What None stands for, in words; devices.sources decides it.
+_IMPLIED = {
+    "gpu_tier": "'full' ('pulse' with ProfilerLevel.LevelNone)",
+    "system_interval_ms": "1000 (100 with data_process)",
+}
+
 _OLD_NAMES = {"aicore_metrics": "aic_metrics"}
 _RETIRED = {
     "profile_communication": "ask for ProfilerLevel.Level1 or Level2 instead",
@@ -117,8 +123,8 @@ def resolve(given: Mapping[str, object], defaults: Parameters | None = None) -> 
             try:
                 accepted[name] = CHECKS[name](value)
             except (TypeError, ValueError) as error:
-                default = plain(getattr(defaults, name))
-                logger.warning("%s must be %s, not %r: reset to %r", name, error, value, default)
+                default = _IMPLIED.get(name) or repr(plain(getattr(defaults, name)))
+                logger.warning("%s must be %s, not %r: reset to %s", name, error, value, default)
     for name, instead in _RETIRING.items():
         if accepted.get(name):
             advise(f"{name} is deprecated: {instead}")

@@ -122,8 +122,6 @@ class Recorder:
             handler = self._handler
             worker = handler.worker if isinstance(handler, TraceHandler) else None
             self.window = Window(self._output, worker, self._parameters, self.metadata)
-        for name, reason in self.window.not_honoured.items():
-            self._once.log(logging.WARNING, f"{name} has no effect: {reason}")
         self._say_problems()
         mstx.open(self._parameters)
 
@@ -142,7 +140,13 @@ class Recorder:
             )
 
     def _say_problems(self) -> None:
-        for problem in self.window.problems if self.window else ():
+        if not self.window:
+            return
+        for name, reason in self.window.not_honoured.items():
+            in_part = devices.has_effect_in_part(name, self._parameters, devices.present())
+            effect = "has effect in part" if in_part else "has no effect"
+            self._once.log(logging.WARNING, f"{name} {effect}: {reason}")
+        for problem in self.window.problems:
             self._once.log(logging.WARNING, problem)
 
     def finalise(self) -> None:

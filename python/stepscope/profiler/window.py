@@ -108,7 +108,7 @@ class Window:
             return
         self._step_times = dict(step_times)
         _record.end_step()
-        self._frameworks.stop()
+        self._note_missing(self._frameworks.stop())
         self._note_frameworks()
         self._note_end()
         self._statistics = json.loads(self._recording.stop())

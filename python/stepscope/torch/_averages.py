@@ -6,6 +6,7 @@ another event of the same thread.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,11 +24,13 @@ _EVENTS = """
     select s.id, s.parent, s.depth, s.name, s.ts, s.dur, t.tid, o.input_shapes as shapes,
            o.sequence, s.cat = 'user_annotation' as annotation,
            s.cat in ('cpu_op', 'user_annotation', 'runtime') as listed,
+           w.slice is not null as is_step,
            coalesce(k.ns, 0) as device_ns, coalesce(m.host, 0) as host_bytes,
            coalesce(m.device, 0) as device_bytes
     from slices s
     join tracks t on t.track = s.track and t.rank = s.rank and t.kind = 'host'
     left join ops o on o.id = s.id
+    left join steps w on w.slice = s.id
     left join (select op, sum(dur) as ns from kernels where op is not null group by op) k
         on k.op = s.id
     left join (
@@ -79,8 +82,8 @@ class Timed:
 class KeyAverage(Timed):
     """The events of one name."""
 
-    #: only where events are told apart by it
-    input_shapes: str = ""
+    #: a list where events are told apart by it, else "", as torch has it
+    input_shapes: list[Any] | str = ""
 
 
 _SUMS = tuple(item.name for item in fields(Timed) if item.name != "key")
@@ -104,7 +107,7 @@ class Rows(list[_T]):
     def table(
         self,
         sort_by: str | None = None,
-        row_limit: int = 100,
+        row_limit: int | None = 100,
         max_src_column_width: int | None = 75,
         max_name_column_width: int | None = 55,
         max_shapes_column_width: int | None = 80,
@@ -112,7 +115,7 @@ class Rows(list[_T]):
         top_level_events_only: bool = False,
         time_unit: str | None = None,
     ) -> str:
-        """The table of ``torch.profiler``, with its columns; ``row_limit`` -1 means all rows."""
+        """The table of ``torch.profiler``, with its columns; ``row_limit`` -1 or None: all rows."""
         del max_src_column_width  # stacks are not a column of ours
         if top_level_events_only:
             logger.warning("top_level_events_only has no effect: the table has every operator")
@@ -140,7 +143,7 @@ class Measured:
     """Every event on the host, in the order of its row: what it takes, and inside of which."""
 
     table: Any
-    #: whether it is listed; modules and Python functions are not
+    #: whether it is listed; modules, Python functions and steps that torch has not are not
     listed: NDArray[Any]
     #: position of the listed event around it, -1: none
     parents: NDArray[Any]
@@ -148,14 +151,17 @@ class Measured:
     columns: dict[str, NDArray[Any]]
 
 
-def measure(run: Run, since_ns: int) -> Measured | None:
-    """``since_ns``: where the window begins in a run that holds more."""
+def measure(run: Run, since_ns: int, with_steps: bool) -> Measured | None:
+    """``since_ns``: where the window begins in a run that holds more. ``with_steps``: whether steps
+    are events; torch has them only of a schedule, and never infers them from the optimizer."""
     events = run.query(_EVENTS.format(since=since_ns))
     if not events.num_rows:
         return None
     listed = np.asarray(events["listed"])
+    if not with_steps:
+        listed = listed & ~np.asarray(events["is_step"])
     parents = _positions(events["id"], np.ma.filled(np.ma.asarray(events["parent"]), -1))
-    # Modules and Python functions have no rows; what lies in them lies in what is around them.
+    # What is not listed has no rows; what lies in them lies in what is around them.
     while (skip := (parents >= 0) & ~listed[parents]).any():
         parents[skip] = parents[parents[skip]]
     duration: NDArray[Any] = events["dur"].astype(np.int64)
@@ -183,15 +189,19 @@ def numbers_at(columns: Mapping[str, NDArray[Any]], at: int) -> dict[str, Any]:
     }
 
 
-def key_averages(run: Run, group_by_input_shape: bool, since_ns: int = 0) -> KeyAverages:
-    """``since_ns``: where the window begins in a run that holds more."""
+def key_averages(
+    run: Run, group_by_input_shape: bool, since_ns: int = 0, with_steps: bool = True
+) -> KeyAverages:
+    """``since_ns`` and ``with_steps`` are those of ``measure``."""
     averages = KeyAverages()
-    measured = measure(run, since_ns)
+    measured = measure(run, since_ns, with_steps)
     if measured is not None:
         _add_averages(measured, group_by_input_shape, averages)
     for row in run.query(_KERNELS.format(since=since_ns)).to_pylist():
         us = row["ns"] / 1e3
         device = KeyAverage(row["name"], row["count"], device_time_total=us)
+        if group_by_input_shape:
+            device.input_shapes = []
         device.self_device_time_total = us
         averages.append(device)
     return averages
@@ -209,12 +219,20 @@ def _add_averages(measured: Measured, by_shape: bool, averages: KeyAverages) -> 
     for at, key in enumerate(keys):
         if counts[at]:
             numbers = numbers_at(totals, at)
-            averages.append(KeyAverage(key, int(counts[at]), input_shapes=shapes[at], **numbers))
+            average = KeyAverage(key, int(counts[at]), **numbers)
+            if by_shape:
+                average.input_shapes = json.loads(shapes[at]) if shapes[at] else []
+            averages.append(average)
 
 
 def _groups(events: Any, by_shape: bool) -> tuple[NDArray[Any], list[str], list[str]]:
-    names = list(events.categories("name"))
-    codes = events.codes("name").astype(np.int64)
+    names = [
+        "ProfilerStep*" if name.startswith("ProfilerStep#") else name
+        for name in events.categories("name")
+    ]
+    first_of: dict[str, int] = {}  # equal names are one row: torch's word for all steps
+    same = np.array([first_of.setdefault(name, at) for at, name in enumerate(names)], np.int64)
+    codes = same[events.codes("name")]
     if not by_shape:
         used, groups = np.unique(codes, return_inverse=True)
         return groups, [names[code] for code in used], [""] * len(used)

@@ -14,7 +14,7 @@ _UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0}
 
 def render(
     rows: Sequence[Timed],
-    row_limit: int,
+    row_limit: int | None,
     header: str | None,
     name_width: int | None,
     shapes_width: int | None,
@@ -40,7 +40,7 @@ def render(
     if with_shapes:
         titles += ["Input Shapes"]
 
-    shown = rows if row_limit < 0 else rows[:row_limit]
+    shown = rows if row_limit is None or row_limit < 0 else rows[:row_limit]
     lines = []
     for row in shown:
         cells = [

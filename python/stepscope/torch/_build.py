@@ -56,15 +56,14 @@ def compiler() -> str:
 
 
 def build(torch: Torch, collector: Path, header_folder: Path, sources: Sequence[Path] = ()) -> Path:
-    """Returns the library's path, after making it if need be.
+    """Returns the library's path, after making it if need be. Without a compiler it is the one that
+    was made last, by any compiler, of the same sources for the same torch; BuildError if none was.
 
     Safe when the ranks of a job come at once: one builds, the others wait for it, and where locks
     do not work (some network disks) each renames its own result into place.
     """
     sources = sources or (_SOURCES / "callbacks.cc",)
-    program = compiler()
-    command = [
-        program,
+    options = [
         "-std=c++20", "-O2", "-DNDEBUG", "-fPIC", "-shared", "-fvisibility=hidden",
         f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.new_strings)}",
         f"-I{header_folder}",
@@ -76,19 +75,39 @@ def build(torch: Torch, collector: Path, header_folder: Path, sources: Sequence[
         str(collector),
         f"-Wl,-rpath,{collector.parent}", f"-Wl,-rpath,{torch.root}/lib",
     ]  # fmt: skip
-    target = _folder() / f"torch-{_key(torch, command, sources, header_folder)}.so"
+    name = f"torch-{_key(torch, options, sources, header_folder)}"
+    folder = _folder()
+    try:
+        program = compiler()
+    except BuildError:
+        made = _last_made(folder, name)
+        if made is None:
+            raise
+        return made
+    target = folder / f"{name}-{_compiler_key(program)}.so"
     if target.exists():
         return target
     with _locked(target.with_suffix(".lock")):
         if not target.exists():
-            _compile(command, target)
+            _compile([program, *options], target)
     return target
 
 
-def _key(torch: Torch, command: list[str], sources: Sequence[Path], headers: Path) -> str:
+def _compiler_key(program: str) -> str:
+    """Another compiler may make another library."""
+    stamp = Path(program).resolve().stat()
+    about = repr((program, stamp.st_mtime_ns, stamp.st_size))
+    return hashlib.sha256(about.encode()).hexdigest()[:8]
+
+
+def _last_made(folder: Path, name: str) -> Path | None:
+    made = folder.glob(f"{name}-*.so")
+    return max(made, key=lambda path: path.stat().st_mtime_ns, default=None)
+
+
+def _key(torch: Torch, options: list[str], sources: Sequence[Path], headers: Path) -> str:
     digest = hashlib.sha256()
-    stamp = Path(command[0]).resolve().stat()
-    digest.update(repr((torch, command, stamp.st_mtime_ns, stamp.st_size)).encode())
+    digest.update(repr((torch, options)).encode())
     near = [path for source in sources for path in source.parent.glob("*.h")]
     for path in (*sources, *sorted(near), headers / "stepscope" / "record.h"):
         digest.update(path.read_bytes())

@@ -100,9 +100,9 @@ class Events(Rows[Event]):
         self._profiler.export_stacks(path, metric)
 
 
-def add_events(run: Run, since_ns: int, events: Events) -> None:
+def add_events(run: Run, since_ns: int, with_steps: bool, events: Events) -> None:
     """All of a window, in the order of their beginnings. A Python object for each of them."""
-    measured = measure(run, since_ns)
+    measured = measure(run, since_ns, with_steps)
     made: dict[int, Event] = {}  # by the row's id
     kernels = run.query(_KERNELS.format(since=since_ns)).to_pylist()
     beginnings = [row["ts"] for row in kernels]
@@ -112,7 +112,7 @@ def add_events(run: Run, since_ns: int, events: Events) -> None:
     if measured is not None:
         at_position: dict[int, Event] = {}
         for position, row in enumerate(measured.table.to_pylist()):
-            if not row["listed"]:
+            if not measured.listed[position]:
                 continue
             shapes = row["shapes"]
             event = Event(

@@ -130,16 +130,20 @@ class LoaderQueues:
         _BaseDataLoaderIter.__next__ = next_batch
 
     def stop(self) -> None:
+        self.detach()
+        for stage in self._stages:
+            _record.end_stage(stage)
+        self._stages.clear()
+        self._views.clear()
+
+    def detach(self) -> None:
+        """All of the stop in a forked child: the stages are its parent's."""
         from torch.utils.data.dataloader import _BaseDataLoaderIter
 
         self._active = False
         # What somebody else has put above ours meanwhile stays; ours then only passes calls on.
         if self._ours and _BaseDataLoaderIter.__next__ is self._ours:
             _BaseDataLoaderIter.__next__ = self._original
-        for stage in self._stages:
-            _record.end_stage(stage)
-        self._stages.clear()
-        self._views.clear()
 
     def _look(self, iterator: Any) -> tuple[_View | None, int]:
         view = self._views.get(id(iterator))

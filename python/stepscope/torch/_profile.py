@@ -87,9 +87,9 @@ class profile(Session):  # noqa: N801, torch's name
             "activities": _activities(activities),
             "schedule": schedule,
             "on_trace_ready": on_trace_ready,
-            "record_shapes": record_shapes,
-            "profile_memory": profile_memory,
-            "with_stack": with_stack,
+            "record_shapes": _flag(record_shapes),
+            "profile_memory": _flag(profile_memory),
+            "with_stack": _flag(with_stack),
             "start_profile": False,
             "output_path": output_path or self._folder(on_trace_ready),
             "gpu_tier": gpu_tier,
@@ -112,11 +112,16 @@ class profile(Session):  # noqa: N801, torch's name
             if target.suffix != ".gz":
                 run.write_chrome_trace(target)
                 return
-            plain = target.with_suffix("")
-            run.write_chrome_trace(plain)
-            with open(plain, "rb") as source, gzip.open(target, "wb", compresslevel=4) as packed:
-                shutil.copyfileobj(source, packed)
-            plain.unlink()
+            # Of a name that nobody has: x.json beside x.json.gz is the user's.
+            with tempfile.NamedTemporaryFile(
+                dir=target.parent, prefix=".stepscope-", suffix=".json"
+            ) as plain:
+                run.write_chrome_trace(plain.name)
+                with (
+                    open(plain.name, "rb") as source,
+                    gzip.open(target, "wb", compresslevel=4) as packed,
+                ):
+                    shutil.copyfileobj(source, packed)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
         """Writes the Python stacks of the last window (``with_stack``), a line for each: frames,
@@ -137,7 +142,7 @@ class profile(Session):  # noqa: N801, torch's name
 
         events = Events(self)
         with guarded("profile.events"), self._open() as run:
-            add_events(run, self._recorder.last_began_ns, events)
+            add_events(run, self._recorder.last_began_ns, self.marks_steps, events)
         return events
 
     def preset_metadata_json(self, key: str, value: str) -> None:
@@ -184,7 +189,8 @@ class profile(Session):  # noqa: N801, torch's name
             if value:
                 logger.warning("key_averages: %s has no effect", name)
         with guarded("profile.key_averages"), self._open() as run:
-            return key_averages(run, group_by_input_shape, self._recorder.last_began_ns)
+            since_ns = self._recorder.last_began_ns
+            return key_averages(run, group_by_input_shape, since_ns, self.marks_steps)
         return KeyAverages()
 
     @property
@@ -218,6 +224,11 @@ class profile(Session):  # noqa: N801, torch's name
 def _remove(folder: str, process: int) -> None:
     if os.getpid() == process:  # a forked child ends before its parent has looked at it
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _flag(given: object) -> object:
+    """torch takes 0 and 1 for False and True; what is neither is left for the checks."""
+    return bool(given) if type(given) is int and given in (0, 1) else given
 
 
 def _activities(given: Iterable[Any] | None) -> list[ProfilerActivity]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,9 @@ from stepscope.torch._library import MEMORY, SHAPES, Library, load
 from stepscope.torch._loader import LoaderQueues
 from stepscope.torch._modules import ModuleRanges
 from stepscope.torch._steps import OptimizerSteps
+
+#: the process that attached the source, by the source: a forked child finds its parent's here
+_attached: dict[TorchSource, int] = {}
 
 
 class TorchSource:
@@ -55,6 +59,10 @@ class TorchSource:
 
     def start(self, parameters: Parameters, folder: Path) -> dict[str, str]:
         """Begins; returns what was asked for and will be missing, with the reason."""
+        for source, process in list(_attached.items()):
+            if process != os.getpid():
+                source._leave_to_parent()
+        _attached[self] = os.getpid()
         with guarded("the DataLoader's queues"):
             self._loaders = LoaderQueues()
             self._loaders.start()
@@ -85,7 +93,8 @@ class TorchSource:
             self._steps.stop()
             self._steps = None
 
-    def stop(self) -> None:
+    def stop(self) -> dict[str, str]:
+        _attached.pop(self, None)
         self.program_marks_steps()
         if self._loaders:
             self._loaders.stop()
@@ -102,6 +111,18 @@ class TorchSource:
                 "torch still has Stepscope's allocator reports on this thread, because something "
                 "was put above them and not taken off; torch.profiler cannot start here"
             )
+        return {}
+
+    def _leave_to_parent(self) -> None:
+        """In a forked child that records for itself: with its parent's wrappers around its own, it
+        would record modules and batches twice. The library sees to its callbacks."""
+        _attached.pop(self, None)
+        self.program_marks_steps()
+        if self._loaders:
+            self._loaders.detach()
+        if self._modules:
+            self._modules.stop()
+        self._loaders = self._modules = self._library = None
 
     def _start_without(self, why: str, parameters: Parameters) -> dict[str, str]:
         rest = "links to backward operators, allocator events, modules and steps"

@@ -15,7 +15,7 @@ from stepscope.profiler.parameters import Parameters
 
 
 class _Part(Protocol):
-    def stop(self) -> None: ...
+    def stop(self) -> object: ...
 
 
 class WatchedFrameworks:

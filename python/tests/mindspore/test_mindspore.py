@@ -208,7 +208,8 @@ def test_an_unchanged_program_inside_of_stepscope_record(
     record_program: Callable[..., str], recorded: Opened, tmp_path: pathlib.Path, options: str
 ) -> None:
     variables = {"GLOG_v": "3", "OMP_NUM_THREADS": "1", "MS_PROFILER_OPTIONS": options}
-    record_program(PROGRAMS / "unchanged.py", tmp_path, **variables)
+    said = record_program(PROGRAMS / "unchanged.py", tmp_path, **variables)
+    assert "nothing to stop" not in said
     truth = json.loads((tmp_path / "truth.json").read_text())
     assert truth["profile_is_from"].startswith("stepscope.")
     run = recorded()
@@ -269,3 +270,22 @@ def test_a_slow_step_of_model_train_is_captured(train: Started) -> None:
         assert trigger["step"] == longest
         assert trigger["seconds"] >= 2
         assert rows(run, "select min(step) from steps") == [(1,)]
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_pipeline_that_minddata_does_not_tell_of_is_said(
+    train: Started, recorded: Opened, when: str
+) -> None:
+    truth = train("iterator.py", when)
+    assert truth["batches"] == 8
+    run = recorded()
+    why = "minddata told nothing: it only records pipelines whose iterator is made after"
+    missing = [finding for finding in run.quality if finding.code == "not_honoured"]
+    stages = rows(run, "select count(*) from stages")[0][0]
+    if when == "after":
+        assert stages > 0
+        assert (missing, why in truth["said"]) == ([], False)
+        return
+    assert stages == 0
+    assert truth["said"].count(f"data_process has no effect: {why}") == 1
+    assert why in (missing[0].example or "")

@@ -50,6 +50,21 @@ def test_records_the_program(
     assert "end of the program" not in ended.stderr
 
 
+def test_the_end_of_mindspore_comes_behind_ours(import_with: Import) -> None:
+    """MindSpore's exit handler, which was there first, runs last and calls ``analyse``."""
+    program = (
+        "import atexit\n"
+        "from stepscope.profiler import session\n"
+        "from stepscope.profiler.environment import EnvProfiler\n"
+        "atexit.unregister(session._end_of_program)\n"
+        "atexit.register(EnvProfiler.analyse)\n"
+        "atexit.register(session._end_of_program)\n"
+    )
+    ended = import_with('{"start": true, "output_path": "o"}', program=program)
+    assert ended.returncode == 0
+    assert "nothing to stop" not in ended.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "line"),
     [

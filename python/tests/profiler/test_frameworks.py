@@ -32,7 +32,7 @@ class Source:
     def about(self, parameters):
         return {"parallel": {"pipeline_stages": 2}} if parameters.parallel_strategy else {}
     def program_marks_steps(self): pass
-    def stop(self): pass
+    def stop(self): return {"data_process": "nobody told it"}
 """
 
 
@@ -83,3 +83,16 @@ def test_what_it_says_about_itself_is_in_the_run(
     with stepscope.open(tmp_path / "o") as run:
         (parallel,) = run.query("select parallel from ranks")["parallel"].tolist()
     assert parallel == ('{"pipeline_stages":2}' if asked else None)
+
+
+@pytest.mark.skipif(_record.Recording is fake_record.Recording, reason="needs the native recorder")
+def test_what_turns_out_to_be_missing_is_in_the_log_and_in_the_run(
+    framework: None, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    profiler = Profiler(output_path=str(tmp_path / "o"), data_process=True)
+    _starts()
+    profiler.stop()
+    assert caplog.text.count("data_process has no effect: nobody told it") == 1
+    with stepscope.open(tmp_path / "o") as run:
+        (finding,) = [finding for finding in run.quality if finding.code == "not_honoured"]
+    assert "nobody told it" in (finding.example or "")

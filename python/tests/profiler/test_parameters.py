@@ -192,6 +192,44 @@ def test_what_cannot_be_honoured_is_said() -> None:
     assert shapes == {"record_shapes": "no framework that tells it is imported"}
 
 
+@pytest.mark.parametrize(
+    ("activities", "line"),
+    [
+        ([CPU, NPU], "in part: this machine has no NPU, it is left out; recorded: CPU"),
+        ([CPU, GPU, NPU], "in part: this machine has no GPU and no NPU, they are left out; rec"),
+        ([NPU], "activities has no effect: this machine has no NPU"),
+    ],
+)
+def test_what_is_recorded_of_the_activities_is_said(
+    activities: list[ProfilerActivity],
+    line: str,
+    said: Callable[[], list[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("stepscope.profiler.devices.present", lambda: frozenset({CPU}))
+    monkeypatch.setattr("stepscope.profiler.profiler.present", lambda: frozenset({CPU}))
+    Profiler(output_path=str(tmp_path), activities=activities).stop()
+    told = [text for text in said() if text.startswith("WARNING activities has ")]
+    assert len(told) == 1
+    assert line in told[0]
+
+
+def test_the_default_that_a_wrong_value_falls_back_to_is_named(
+    said: Callable[[], list[str]],
+) -> None:
+    nvidia = frozenset({CPU, GPU})
+    given = resolve({"activities": [CPU, GPU], "gpu_tier": "all", "system_interval_ms": 0})
+    tier, interval = said()
+    assert tier.endswith("not 'all': reset to 'full' ('pulse' with ProfilerLevel.LevelNone)")
+    assert interval.endswith("not 0: reset to 1000 (100 with data_process)")
+    chosen = sources(given, nvidia)
+    assert (chosen["gpu"]["tier"], chosen["system"]["interval_ms"]) == (3, 1000)
+    quiet = resolve({"data_process": True, "profiler_level": ProfilerLevel.LevelNone, "mstx": True})
+    chosen = sources(dataclasses.replace(quiet, activities=(CPU, GPU)), nvidia)
+    assert (chosen["gpu"]["tier"], chosen["system"]["interval_ms"]) == (1, 100)
+
+
 @pytest.mark.parametrize("tier", ["pulse", "kernels", "full"])
 def test_the_gpus_tier_can_be_chosen(tier: str) -> None:
     nvidia = frozenset({CPU, GPU})
@@ -296,7 +334,8 @@ def test_what_is_not_honoured_is_in_the_log_once_and_in_the_run(
         profiler.stop()
     lines = said()
     for name in NOT_ON_A_CPU:
-        told = [line for line in lines if line.startswith(f"WARNING {name} has no effect: ")]
+        effect = "has effect in part" if name == "activities" else "has no effect"
+        told = [line for line in lines if line.startswith(f"WARNING {name} {effect}: ")]
         assert len(told) == 1, (name, lines)
     for run in tmp_path.glob("*_ascend_ms"):
         kept = json.loads((run / "profiler_metadata.json").read_text())["not_honoured"]

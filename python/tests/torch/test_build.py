@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import pathlib
 import stat
@@ -39,6 +40,30 @@ def test_built_once_then_cached(tmp_path: pathlib.Path, monkeypatch: pytest.Monk
     # Another compiler may make another library.
     compiler.write_text(compiler.read_text() + "# newer\n")
     assert build() != first
+
+
+def test_without_a_compiler_what_was_built_before_is_used(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", "/nowhere")
+    installed = _build.Torch.installed()
+    source = tmp_path / "callbacks.cc"
+    source.write_text("")
+
+    def build_for(torch: _build.Torch) -> pathlib.Path:
+        return _build.build(torch, _library.collector_library(), _library.header_folder(), [source])
+
+    monkeypatch.setenv("CXX", str(fake_compiler(tmp_path, f"PATH=/bin; {OUTPUT}")))
+    made = build_for(installed)
+    monkeypatch.delenv("CXX")
+    assert build_for(installed) == made
+    # For another torch, or of another source, it is not the one.
+    with pytest.raises(_build.BuildError, match=r"no C\+\+ compiler"):
+        build_for(dataclasses.replace(installed, version=f"{installed.version}1"))
+    source.write_text("// newer")
+    with pytest.raises(_build.BuildError, match=r"no C\+\+ compiler"):
+        build_for(installed)
 
 
 def test_ranks_that_come_at_once_build_once(tmp_path: pathlib.Path) -> None:
@@ -114,6 +139,17 @@ def test_without_compiler_operators_come_by_itt(tmp_path: pathlib.Path) -> None:
     assert "{'name': 'aten::sin', 'n': 4}" in done.stdout
     assert "source_left_out" in done.stdout
     assert "Operators come by ITT instead, without shapes" in done.stderr
+
+
+def test_without_compiler_but_with_a_library_nothing_is_missing(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    build()
+    done = without_compiler("import stepscope.torch", tmp_path)
+    assert "{'name': 'aten::cos', 'n': 4}" in done.stdout
+    assert "source_left_out" not in done.stdout
+    assert not done.stderr
 
 
 def test_too_late_for_itt_operators_come_by_nvtx(tmp_path: pathlib.Path) -> None:

@@ -122,9 +122,68 @@ def test_averages(trainer: Any) -> None:
     assert averages["forward"].self_cpu_time_total < averages["forward"].cpu_time_total - 1
     by_shape = profiler.key_averages(group_by_input_shape=True)
     shapes = sorted(item.input_shapes for item in by_shape if item.key == "aten::linear")
-    assert shapes == ["[[3,4],[8,4],[8]]", "[[3,8],[2,8],[2]]"]
+    assert shapes == [[[3, 4], [8, 4], [8]], [[3, 8], [2, 8], [2]]]
+    assert all(isinstance(item.input_shapes, list) for item in by_shape)
+    assert "[[3, 4], [8, 4], [8]]" in by_shape.table()
+    assert {item.input_shapes for item in averages.values()} == {""}
     total = sum(item.self_cpu_time_total for item in averages.values())
     assert profiler.key_averages().self_cpu_time_total == pytest.approx(total)
+
+
+@pytest.mark.parametrize("limit", [None, -1])
+def test_a_table_without_a_limit_has_all_rows(trainer: Any, limit: int | None) -> None:
+    with profile() as profiler:
+        trainer.step()
+    averages = profiler.key_averages()
+    assert len(averages.table(row_limit=limit).splitlines()) == len(averages) + 5
+
+
+def test_switches_may_be_numbers(trainer: Any, caplog: pytest.LogCaptureFixture) -> None:
+    names = ("record_shapes", "profile_memory", "with_stack")
+    ones: dict[str, Any] = dict.fromkeys(names, 1)
+    with profile(**ones) as profiler:
+        trainer.step()
+    assert [profiler.effective_parameters()[name] for name in names] == [True] * 3
+    zeros: dict[str, Any] = dict.fromkeys(names, 0)
+    chosen = profile(**zeros).effective_parameters()
+    assert [chosen[name] for name in names] == [False] * 3
+    assert "must be" not in caplog.text
+    with stepscope.open(profiler.run_path or "") as run:
+        assert run.query("select count(input_shapes) as n from ops")["n"][0] > 0
+        assert run.query("select count(*) as n from memory")["n"][0] > 0
+    wrong: dict[str, Any] = {"record_shapes": "yes"}
+    assert profile(**wrong).effective_parameters()["record_shapes"] is False
+    assert "record_shapes must be True or False, not 'yes'" in caplog.text
+
+
+def test_steps_are_one_row_of_the_averages(trainer: Any) -> None:
+    cycle = schedule(wait=1, warmup=1, active=3, repeat=1)
+    with profile(schedule=cycle, record_shapes=True) as profiler:
+        for _ in range(5):
+            trainer.step()
+            profiler.step()
+    for by_shape in (False, True):
+        rows = [row for row in profiler.key_averages(by_shape) if "ProfilerStep" in row.key]
+        assert [(row.key, row.count) for row in rows] == [("ProfilerStep*", 3)]
+    forward = next(row for row in profiler.key_averages() if row.key == "forward")
+    assert rows[0].cpu_time_total > forward.cpu_time_total
+    steps = [event.name for event in profiler.events() if "ProfilerStep" in event.name]
+    assert steps == ["ProfilerStep#2", "ProfilerStep#3", "ProfilerStep#4"]
+
+
+@pytest.mark.parametrize("marks", [False, True])
+def test_without_a_schedule_steps_are_no_rows_as_in_torch(trainer: Any, marks: bool) -> None:
+    with profile() as profiler:
+        for _ in range(3):
+            trainer.step()
+            if marks:
+                profiler.step()
+    for rows in (profiler.key_averages(), profiler.events()):
+        assert not [row.key for row in rows if "ProfilerStep" in row.key]
+        assert rows.self_cpu_time_total > 0
+    assert all(event.cpu_parent is None for event in profiler.events() if event.key == "forward")
+    with stepscope.open(profiler.run_path or "") as run:
+        assert run.steps.num_rows >= 3, "the run itself has them"
 
 
 def test_all_that_torchs_profiler_can_do_can_be_called() -> None:
@@ -291,6 +350,18 @@ def test_export(trainer: Any, tmp_path: pathlib.Path) -> None:
     assert any(event["name"] == "aten::linear" for event in json.loads(plain)["traceEvents"])
 
 
+def test_a_packed_export_leaves_other_files_alone(trainer: Any, tmp_path: pathlib.Path) -> None:
+    with profile(activities=[ProfilerActivity.CPU], output_path="runs") as profiler:
+        trainer.step()
+    (tmp_path / "x.json").write_text("mine")
+    profiler.export_chrome_trace("x.json.gz")
+    (tmp_path / "taken.json.gz").mkdir()
+    profiler.export_chrome_trace("taken.json.gz")  # fails, which is logged
+    assert (tmp_path / "x.json").read_text() == "mine"
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"runs", "x.json", "x.json.gz", "taken.json.gz"}
+
+
 def test_recordings_lie_where_the_handler_says(trainer: Any, tmp_path: pathlib.Path) -> None:
     with profile(on_trace_ready=tensorboard_trace_handler("traces", "worker7")) as profiler:
         trainer.step()
@@ -317,6 +388,51 @@ def test_a_child_that_ends_leaves_its_parents_recording(trainer: Any) -> None:
         os._exit(0)
     os.waitpid(child, 0)
     assert profiler.run_path and pathlib.Path(profiler.run_path).is_dir()
+
+
+FORKED = """
+import json, os, stepscope, torch
+from stepscope.torch import profile
+
+model = torch.nn.Linear(4, 4)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+options = {"record_shapes": True, "profile_memory": True, "with_modules": True}
+
+def train(steps):
+    loader = torch.utils.data.DataLoader(torch.ones(2 * steps, 4), batch_size=2)
+    for batch in loader:
+        with torch.no_grad():
+            model(batch)
+        optimizer.step()
+
+def show(who, profiler):
+    with stepscope.open(profiler.run_path) as run:
+        linear = next(row for row in profiler.key_averages() if row.key == "aten::linear")
+        batches = run.query("select count(*) as n from queues where batch is not null")["n"]
+        modules = run.query("select count(*) as n from slices where name = 'Linear'")["n"]
+        quality = [finding.code for finding in run.quality]
+        found = linear.count, linear.cpu_memory_usage, batches[0], modules[0], run.steps.num_rows
+        print(who, json.dumps([*map(int, found), quality]), flush=True)
+
+with profile(**options) as outer:
+    train(2)
+    child = os.fork()
+    if child == 0:
+        with profile(**options) as inner:
+            train(3)
+        show("child", inner)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    train(2)
+show("parent", outer)
+"""
+
+
+def test_a_forked_child_of_a_recorded_program_records_for_itself(tmp_path: pathlib.Path) -> None:
+    """Operators, their bytes, batches, modules, steps: each of them once, and no complaint."""
+    child, parent = run_program(FORKED, tmp_path / "here").splitlines()
+    assert child == f"child {json.dumps([3, 3 * 2 * 4 * 4, 3, 3, 3, []])}"
+    assert parent == f"parent {json.dumps([4, 4 * 2 * 4 * 4, 4, 4, 4, []])}"
 
 
 def test_modules_with_ideas_of_their_own_still_run(caplog: pytest.LogCaptureFixture) -> None:

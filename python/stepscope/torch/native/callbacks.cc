@@ -128,6 +128,7 @@ struct Recording {
   at::CallbackHandle warm_up = at::INVALID_CALLBACK_HANDLE;
   uint32_t last = 0;
   bool has_memory = false;
+  bool is_parents = false;  // in a forked child: all of it is what the parent did
 };
 
 void remove(at::CallbackHandle& handle) {
@@ -139,10 +140,20 @@ Recording& the_recording() {
   static auto* const recording = new Recording;
   // A forked child (a DataLoader's worker) has the callbacks, and no recording: names that it finds
   // would be unknown to its parent's.
-  static const int kForkHandled =
-      ::pthread_atfork(nullptr, nullptr, [] { set_current_recording(0); });
+  static const int kForkHandled = ::pthread_atfork(nullptr, nullptr, [] {
+    set_current_recording(0);
+    recording->is_parents = true;
+  });
   (void)kForkHandled;
   return *recording;
+}
+
+// A forked child that wants to record begins anew: with the parent's callbacks beside its own it
+// would record everything twice. Not at the fork itself: torch's locks may be taken there.
+void leave_parents(Recording& recording) {
+  if (!std::exchange(recording.is_parents, false)) return;
+  remove(recording.handle);
+  if (std::exchange(recording.has_memory, false)) AllocatorEvents::detach();
 }
 
 }  // namespace
@@ -158,6 +169,7 @@ extern "C" {
 STEPSCOPE_API int stepscope_torch_start(uint32_t wishes) noexcept try {
   Recording& recording = the_recording();
   const std::lock_guard lock(recording.mutex);
+  leave_parents(recording);
   if (recording.handle != at::INVALID_CALLBACK_HANDLE || !stepscope_is_recording()) return -1;
   RemovedOperators::watch();
   remove(recording.warm_up);
@@ -176,6 +188,7 @@ STEPSCOPE_API int stepscope_torch_start(uint32_t wishes) noexcept try {
 STEPSCOPE_API void stepscope_torch_warm_up(uint32_t wishes) noexcept try {
   Recording& recording = the_recording();
   const std::lock_guard lock(recording.mutex);
+  leave_parents(recording);
   if (recording.handle != at::INVALID_CALLBACK_HANDLE) return;
   RemovedOperators::watch();
   remove(recording.warm_up);
