@@ -170,6 +170,8 @@ std::string info_json(const std::shared_ptr<Run>& run) {
 }  // namespace
 
 NB_MODULE(_native, module) {
+  // A run that a program keeps to its end is no leak, though the interpreter may end before it.
+  nb::set_leak_warnings(false);
   module.attr("version") = STEPSCOPE_VERSION;
   nb::class_<Run>(module, "Run")
       .def_prop_ro("store_path", [](const Run& run) { return as_path(run.store_path()); })
