@@ -63,6 +63,10 @@ TEST_F(Bounds, NamesAreSpreadOverChunksThatReadersTake) {
     auto more = reader->next(chunk);
     ASSERT_TRUE(more);
     if (!*more) break;
+    if (chunk.number == 0) {
+      ASSERT_FALSE(chunk.notes.empty()) << "readers look for the rank in the first chunk";
+      EXPECT_EQ(chunk.notes[0].name, "recording");
+    }
     size_t bytes = 0;
     for (const RawString& string : chunk.strings) bytes += string.text.size();
     EXPECT_LE(bytes, 5u << 20);

@@ -128,7 +128,7 @@ Recorder::Recorder(RecorderOptions options, const ClockSample& beginning,
       chunk_began_ns_(beginning_.monotonic_ns) {
   const SignalsBlocked for_new_threads;
   if (output_) chunk_.add_note("recording", beginning_json());
-  for (const auto& [name, json] : options_.notes) lasting_.add_note(name, json);
+  for (const auto& [name, json] : options_.notes) add_note(name, json);
   start_sources();
   // Two readings in the first chunk, far enough apart to tell how fast the ticks go: a program that
   // is killed at once leaves a file with times all the same.
@@ -330,6 +330,7 @@ void Recorder::flush(bool last) {
     return;
   }
   add_names();
+  if (chunk_.empty()) return;
   append(chunk_.pack(chunks_), std::exchange(events_in_chunk_, 0), last);
 }
 
@@ -342,6 +343,9 @@ void Recorder::add_names() {
     added.push_back(text);
     bytes += text.size();
   });
+  // The first chunk says what the file is.
+  if (bytes > kMostNameBytes && chunks_ == 0)
+    append(chunk_.pack(chunks_), std::exchange(events_in_chunk_, 0));
   std::optional<ChunkBuilder> ahead;
   for (size_t at = 0; at < added.size(); ++at) {
     if (bytes > kMostNameBytes && !ahead) ahead.emplace();
