@@ -191,7 +191,7 @@ MODES: dict[str, Any] = {
     "floor_gpu": lambda: Floor(4),
     "gpu": lambda: Ours(3),
     "full_records": lambda: Ours(3, operators=True, tuning="subscribe=0"),
-    "full_detach": lambda: Ours(3, operators=True, tuning="detach=1"),
+    "full_attached": lambda: Ours(3, operators=True, tuning="detach=0"),
     # What `everything` is made of.
     "shapes": lambda: Ours(3, operators=True, extras=("record_shapes",)),
     "memory": lambda: Ours(3, operators=True, extras=("profile_memory",)),

@@ -51,6 +51,10 @@ bool Recorder::wait_for_writer() {
 // What it uses stays: the writer is one of the recorder's owners.
 RecordingStatistics Recorder::leave_behind(int64_t waited_ms) {
   writer_.detach();
+  {
+    const std::lock_guard lock(sources_mutex_);
+    for (const auto& source : sources_) source->leave_behind();
+  }
   RecordingStatistics statistics;
   statistics.left_behind = true;
   statistics.stopped_by =

@@ -53,6 +53,9 @@ class Source {
   // Whether collect() should be called (again) now instead of at the next flush, because much has
   // come together. Asked on the writer thread.
   virtual bool waiting() const { return false; }
+  // After stop(), on the same thread: the writer hangs at a disk, and the source may never be
+  // destroyed. Nothing of it may stay that costs the program anything.
+  virtual void leave_behind() {}
 };
 
 }  // namespace stepscope

@@ -46,6 +46,7 @@ struct Fake {
   std::atomic<CallFunction> call = nullptr;
   std::atomic<uint64_t> callbacks[3] = {};  // by domain; bit n: id n
   std::atomic<bool> place_is_taken = false;
+  std::atomic<int> times_told = 1;
   std::atomic<bool> refuses_callbacks = false;
   std::atomic<bool> keeps_a_buffer = false;
   std::atomic<bool> times_copies_with_kernels_only = false;
@@ -211,7 +212,7 @@ void call_back(uint32_t site, uint32_t domain, uint32_t id, uint32_t correlation
   data.context_id = 1;
   data.correlation = correlation;
   this_thread.in_callback = true;
-  function(nullptr, domain, id, &data);
+  for (int time = 0; time < fake().times_told; ++time) function(nullptr, domain, id, &data);
   this_thread.in_callback = false;
 }
 
@@ -276,6 +277,7 @@ void fake_cupti_reset(uint32_t cuda) {
   all.keeps_a_buffer = false;
   all.times_copies_with_kernels_only = false;
   all.place_is_taken = false;
+  all.times_told = 1;
   all.finalized_in_callbacks = 0;
   all.finalized_elsewhere = 0;
   all.kinds_on_at_its_end = 0;
@@ -398,6 +400,7 @@ void fake_cupti_nvtx_pop(uint32_t id) {
 }
 
 void fake_cupti_take_subscribers_place(int taken) { fake().place_is_taken = taken != 0; }
+void fake_cupti_tell_of_calls(int times) { fake().times_told = times; }
 void fake_cupti_refuse_callbacks(int refused) { fake().refuses_callbacks = refused != 0; }
 void fake_cupti_keep_a_buffer(int kept) { fake().keeps_a_buffer = kept != 0; }
 uint32_t fake_cupti_finalized_in_callbacks() { return fake().finalized_in_callbacks; }
@@ -411,6 +414,9 @@ void fake_cupti_time_copies_with_kernels_only(int only) {
 }
 int fake_cupti_has_subscriber() { return fake().call != nullptr; }
 uint64_t fake_cupti_enabled_kinds() { return fake().kinds; }
+uint64_t fake_cupti_enabled_callbacks() {
+  return fake().callbacks[kRuntimeDomain] | fake().callbacks[kDriverDomain];
+}
 uint64_t fake_cupti_kinds_on_at_its_end() { return fake().kinds_on_at_its_end; }
 uint64_t fake_cupti_buffers_outstanding() { return fake().outstanding; }
 uint8_t fake_cupti_attribute(uint32_t attribute) {

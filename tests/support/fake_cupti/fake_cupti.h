@@ -38,6 +38,8 @@ void fake_cupti_nvtx_pop(uint32_t id);
 // As if another profiler were subscribed; as if it had the buffers' callbacks.
 void fake_cupti_take_subscribers_place(int taken);
 void fake_cupti_refuse_callbacks(int refused);
+// How often each call is told of: real CUPTI gets it wrong at times.
+void fake_cupti_tell_of_calls(int times);
 // As if CUPTI had an empty buffer in hand for every thread, also behind a flush.
 void fake_cupti_keep_a_buffer(int kept);
 
@@ -51,6 +53,7 @@ uint32_t fake_cupti_finalized_in_callbacks();
 uint32_t fake_cupti_finalized_elsewhere();
 int fake_cupti_has_subscriber();
 uint64_t fake_cupti_enabled_kinds();        // bit n: kind n
+uint64_t fake_cupti_enabled_callbacks();    // of either domain; bit n: id n
 uint64_t fake_cupti_kinds_on_at_its_end();  // when CUPTI last left the process
 uint64_t fake_cupti_buffers_outstanding();
 uint8_t fake_cupti_attribute(uint32_t attribute);

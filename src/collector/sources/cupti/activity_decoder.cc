@@ -68,7 +68,7 @@ void ActivityDecoder::decode(std::span<uint8_t> records, SourceOutput& output) {
          record != nullptr) {
     decode_one(*record, tables);
   }
-  counts_.copies_elsewhere += buffer_.untimed_copies;
+  counts_.elsewhere += buffer_.untimed_copies;
 }
 
 void ActivityDecoder::decode_one(const Activity& record, Tables& tables) {
@@ -120,7 +120,7 @@ void ActivityDecoder::decode_one(const Activity& record, Tables& tables) {
 }
 
 void ActivityDecoder::place_untimed_copies() {
-  int64_t& count = buffer_.has_work_of_ours ? counts_.without_time : counts_.copies_elsewhere;
+  int64_t& count = buffer_.has_work_of_ours ? counts_.without_time : counts_.elsewhere;
   count += buffer_.untimed_copies;
   buffer_ = {true, 0};
 }
@@ -135,13 +135,18 @@ bool ActivityDecoder::is_copy_of_ours(uint64_t start, uint64_t end) {
     place_untimed_copies();
     return true;
   }
-  ++(timed ? counts_.copies_elsewhere : buffer_.untimed_copies);
+  ++(timed ? counts_.elsewhere : buffer_.untimed_copies);
   return false;
 }
 
 void ActivityDecoder::add_kernel(const KernelRecord& record, Tables& tables) {
+  const bool timed = has_time(record.start, record.end);
+  if (timed && record.end < began_) {
+    ++counts_.elsewhere;
+    return;
+  }
   place_untimed_copies();
-  if (!has_time(record.start, record.end)) {
+  if (!timed) {
     ++counts_.without_time;
     return;
   }

@@ -45,7 +45,7 @@ struct DecoderCounts {
   int64_t other = 0;
   int64_t unwanted_calls = 0;    // that CUPTI could not leave out itself
   int64_t without_time = 0;      // device work that CUPTI had no memory left to time
-  int64_t copies_elsewhere = 0;  // not of this recording, as far as can be told
+  int64_t elsewhere = 0;         // not of this recording, as far as can be told
   int64_t unknown = 0;           // kinds that nobody asked for
   int64_t forgotten_ranges = 0;  // of NVTX: too many were open
 };
@@ -53,9 +53,9 @@ struct DecoderCounts {
 class ActivityDecoder {
  public:
   // CUPTI notes copies also between recordings and in those that ask for none. Left out: without
-  // `copies` all of them; else what was done before `began`, in CUPTI's time, and copies without a
-  // time that do not have work of the recording on both sides in their buffer. (Copies have no time
-  // while threads go on after the end of a recording: CUPTI 13.0.)
+  // `copies` all of them; what was done before `began`, in CUPTI's time; copies without a time that
+  // do not have work of the recording on both sides in their buffer. (Copies have no time while
+  // threads go on after the end of a recording: CUPTI 13.0.)
   ActivityDecoder(const CuptiLibrary& library, DeviceClock clock, uint64_t began, bool copies);
 
   void decode(std::span<uint8_t> records, SourceOutput& output);

@@ -18,15 +18,21 @@ struct Call {
   uint32_t name = 0;  // 0: not wanted
   SyncType waits_for = SyncType::kNothing;
   bool per_thread_stream = false;
+  bool launches_kernel = false;
 };
 using CallsById = std::vector<Call>;
+
+enum class Ear : uint8_t { kShut, kOpen, kHeardCalls };
+enum class Callbacks : uint8_t { kNone, kOfLaunches, kOfAllCalls };
 
 // Callbacks may still run when they have been switched off: what they use is the process's and is
 // never destroyed.
 struct Tracing {
   std::atomic<uint32_t> recording = 0;  // its number; 0: none
   std::atomic<uint64_t> began = 0;      // in ticks
+  std::atomic<Ear> ear = Ear::kShut;
   uint32_t last_recording = 0;
+  Callbacks callbacks = Callbacks::kNone;
   CallsById runtime;
   CallsById driver;
   const CuptiLibrary* library = nullptr;
@@ -42,17 +48,19 @@ Tracing& tracing() {
 struct ThisThread {
   uint32_t recording = 0;
   uint32_t open_runtime_calls = 0;
+  uint32_t last_recorded = 0;  // its correlation
+  bool is_ours = false;        // and its calls are nobody's business
   const CuptiLibrary* detach_from = nullptr;
   ReturnCode detached = kSuccess;
 };
 thread_local ThisThread this_thread;
 
-bool finalize_here(const CallbackData& data) {
-  if (this_thread.detach_from == nullptr || data.site != kCallExit) return false;
+void finalize_here(const CallbackData& data) {
+  if (this_thread.detach_from == nullptr || data.site != kCallExit) return;
   const CuptiLibrary& library = *std::exchange(this_thread.detach_from, nullptr);
-  library.unsubscribe(std::exchange(tracing().subscriber, nullptr));
+  tracing().subscriber = nullptr;
+  tracing().callbacks = Callbacks::kNone;
   this_thread.detached = library.finalize();
-  return true;
 }
 
 // What the ring's record says beside the call's own times: see STEPSCOPE_DEVICE_CALL.
@@ -70,14 +78,17 @@ uint64_t stream_bits(const Call& call, const CallbackData& data, const CuptiLibr
 
 extern "C" void stepscope_cupti_call(void*, uint32_t domain, uint32_t id,
                                      const CallbackData* data) {
-  if (__builtin_expect(this_thread.detach_from != nullptr, 0) && finalize_here(*data)) return;
-  const Tracing& all = tracing();
-  const uint32_t recording = all.recording.load(std::memory_order_acquire);
-  if (recording == 0) return;
   ThisThread& thread = this_thread;
+  if (__builtin_expect(thread.is_ours, 0)) return finalize_here(*data);
+  Tracing& all = tracing();
+  const uint32_t recording = all.recording.load(std::memory_order_acquire);
+  if (__builtin_expect(all.ear.load(std::memory_order_relaxed) == Ear::kOpen, 0))
+    all.ear.store(Ear::kHeardCalls, std::memory_order_relaxed);
+  if (recording == 0) return;
   if (thread.recording != recording) {
     thread.recording = recording;
     thread.open_runtime_calls = 0;
+    thread.last_recorded = 0;
   }
   const bool runtime = domain == kRuntimeDomain;
   if (!runtime && thread.open_runtime_calls > 0) return;
@@ -88,11 +99,15 @@ extern "C" void stepscope_cupti_call(void*, uint32_t domain, uint32_t id,
   }
   const uint64_t now = stepscope_ticks();
   if (runtime && thread.open_runtime_calls > 0) --thread.open_runtime_calls;
+  // Once callbacks were switched on and off beside threads that call, CUPTI 13.0 to 13.4 tells of
+  // one call two to four times.
+  if (data->correlation != 0 && data->correlation == thread.last_recorded) return;
   const CallsById& calls = runtime ? all.runtime : all.driver;
   const uint64_t start = *data->between;
   const uint64_t began = all.began.load(std::memory_order_relaxed);
   // A call that was under way when the recording began has no start.
   if (id >= calls.size() || start - began > now - began) return;
+  thread.last_recorded = data->correlation;
   const Call& call = calls[id];
   uint64_t value1 = data->correlation;
   uint64_t value2 = runtime ? 0 : 1;
@@ -111,7 +126,9 @@ CallsById learn(const CuptiLibrary& library, uint32_t domain) {
       return;
     if (id >= calls.size()) calls.resize(id + 1);
     const bool per_thread_stream = name.ends_with("_ptsz");
-    calls[id] = {stepscope_name(name.data(), name.size()), sync_type(name), per_thread_stream};
+    const bool launches_kernel = name.find("LaunchKernel") != std::string_view::npos;
+    calls[id] = {stepscope_name(name.data(), name.size()), sync_type(name), per_thread_stream,
+                 launches_kernel};
   });
   return calls;
 }
@@ -124,13 +141,20 @@ bool still_subscribed(const CuptiLibrary& library) {
          library.enable_callback(0, tracing().subscriber, kRuntimeDomain, id) == kSuccess;
 }
 
-bool switch_all(const CuptiLibrary& library, uint32_t on, uint32_t domain, const CallsById& calls) {
-  bool any = false;
-  for (uint32_t id = 0; id < calls.size(); ++id) {
-    if (calls[id].name == 0) continue;
-    any |= library.enable_callback(on, tracing().subscriber, domain, id) == kSuccess;
-  }
-  return any;
+bool switch_callbacks(const CuptiLibrary& library, bool on, Callbacks which) {
+  Tracing& all = tracing();
+  const auto any_of = [&](uint32_t domain, const CallsById& calls) {
+    bool any = false;
+    for (uint32_t id = 0; id < calls.size(); ++id) {
+      if (calls[id].name == 0) continue;
+      if (which == Callbacks::kOfLaunches && !calls[id].launches_kernel) continue;
+      any |= library.enable_callback(on ? 1 : 0, all.subscriber, domain, id) == kSuccess;
+    }
+    return any;
+  };
+  all.callbacks = on ? which : Callbacks::kNone;
+  const bool runtime = any_of(kRuntimeDomain, all.runtime);
+  return any_of(kDriverDomain, all.driver) && runtime;
 }
 
 }  // namespace
@@ -160,17 +184,28 @@ bool start_call_tracing(const CuptiLibrary& library) {
   all.last_recording = all.last_recording == UINT32_MAX ? 1 : all.last_recording + 1;
   all.began.store(stepscope_ticks(), std::memory_order_relaxed);
   all.recording.store(all.last_recording, std::memory_order_release);
-  const bool runtime = switch_all(library, 1, kRuntimeDomain, all.runtime);
-  if (runtime && switch_all(library, 1, kDriverDomain, all.driver)) return true;
+  if (switch_callbacks(library, true, Callbacks::kOfAllCalls)) return true;
   stop_call_tracing(library);
   return false;
 }
 
-void stop_call_tracing(const CuptiLibrary& library) {
+void pause_call_tracing() { tracing().recording.store(0, std::memory_order_release); }
+
+void ignore_this_thread() { this_thread.is_ours = true; }
+
+void listen_for_calls(const CuptiLibrary& library) {
   Tracing& all = tracing();
-  all.recording.store(0, std::memory_order_release);
-  switch_all(library, 0, kRuntimeDomain, all.runtime);
-  switch_all(library, 0, kDriverDomain, all.driver);
+  all.ear.store(Ear::kOpen, std::memory_order_relaxed);
+  if (all.callbacks == Callbacks::kNone) switch_callbacks(library, true, Callbacks::kOfLaunches);
+}
+
+bool heard_calls() { return tracing().ear.load(std::memory_order_relaxed) == Ear::kHeardCalls; }
+
+void stop_call_tracing(const CuptiLibrary& library) {
+  pause_call_tracing();
+  Tracing& all = tracing();
+  all.ear.store(Ear::kShut, std::memory_order_relaxed);
+  if (all.callbacks != Callbacks::kNone) switch_callbacks(library, false, all.callbacks);
 }
 
 bool detach(const CuptiLibrary& library) {
@@ -183,8 +218,10 @@ bool detach(const CuptiLibrary& library) {
     if (name == kTrigger) library.enable_callback(1, tracing().subscriber, kDriverDomain, id);
   });
   this_thread.detach_from = &library;
+  this_thread.is_ours = true;
   int devices = 0;
   trigger(&devices);
+  this_thread.is_ours = false;
   if (std::exchange(this_thread.detach_from, nullptr) == nullptr)
     return this_thread.detached == kSuccess;
   return false;  // the callback did not come

@@ -207,9 +207,12 @@ void* driver_function(const CuptiLibrary& library, const char* name) {
   return ::dlsym(driver != nullptr ? driver : library.handle, name);
 }
 
-bool wait_for_devices(int64_t most_ms) {
+bool wait_for_devices(int64_t most_ms, void (*first)()) {
   Driver driver;
-  return !driver.find() || call_within(most_ms, [driver] { driver.wait_for_all(); });
+  return !driver.find() || call_within(most_ms, [driver, first] {
+    first();
+    driver.wait_for_all();
+  });
 }
 
 }  // namespace stepscope::cupti

@@ -57,8 +57,8 @@ void* driver_function(const CuptiLibrary& library, const char* name);
 
 // Waits until the devices that this process uses have done what was launched so far, at most so
 // long: a device that hangs must not hang the program's end too. False when the time was up. Costs
-// a thread; does nothing while the process has no CUDA.
-bool wait_for_devices(int64_t most_ms);
+// a thread, which calls `first` before anything else; does nothing while the process has no CUDA.
+bool wait_for_devices(int64_t most_ms, void (*first)());
 
 }  // namespace stepscope::cupti
 

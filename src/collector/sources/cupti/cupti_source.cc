@@ -1,9 +1,11 @@
 #include "collector/sources/cupti/cupti_source.h"
 
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <ranges>
 #include <string_view>
+#include <thread>
 
 #include "base/json_text.h"
 #include "collector/clock.h"
@@ -30,7 +32,12 @@ Callbacks& callbacks() {
   return *kCallbacks;
 }
 
+// CUPTI's versions that were seen to leave a process and to come back (docs/performance.md). With
+// older ones, programs that use CUDA graphs crash when it comes back a second time.
 constexpr uint32_t kFirstVersionToDetach = 130'000;
+constexpr uint32_t kLastVersionToDetach = 130'499;
+// A thread that trains calls CUDA every few microseconds.
+constexpr std::chrono::microseconds kListenBeforeTheEnd{500};
 std::atomic<bool> process_ends = false;
 
 extern "C" void stepscope_cupti_request(uint8_t** buffer, size_t* bytes, size_t* most_records) {
@@ -99,12 +106,32 @@ CuptiSource::~CuptiSource() {
   if (!started_) return;
   if (!stopped_) stop();
   // Here and not in stop(): reading the last records needs CUPTI, and would bring it back.
-  uint32_t version = 0;
-  const bool detach_now = options_.detach_at_stop && !process_ends && !a_device_hangs_ &&
-                          library_->get_version(&version) == kSuccess &&
-                          version >= kFirstVersionToDetach;
-  if (detach_now && detach(*library_)) callbacks().buffers.take_all_back();
+  if (detaching_ && !process_ends && !heard_calls() && detach(*library_)) {
+    detaching_ = false;
+    callbacks().buffers.take_all_back();
+    callbacks().in_use.store(false, std::memory_order_release);
+  }
+  leave_behind();
   callbacks().buffers.give_memory_back();
+}
+
+bool CuptiSource::may_detach() {
+  uint32_t version = 0;
+  const bool can = options_.detach_at_stop && options_.subscribe && !process_ends &&
+                   library_->get_version(&version) == kSuccess &&
+                   version >= kFirstVersionToDetach && version <= kLastVersionToDetach &&
+                   (tracing_calls_ || cupti::subscribe(*library_));
+  if (!can) return false;
+  listen_for_calls(*library_);
+  std::this_thread::sleep_for(kListenBeforeTheEnd);
+  return !heard_calls();
+}
+
+void CuptiSource::leave_behind() {
+  if (!detaching_) return;
+  switch_off();
+  detaching_ = false;
+  callbacks().in_use.store(false, std::memory_order_release);
 }
 
 int64_t CuptiSource::take_dropped() const {
@@ -247,24 +274,30 @@ bool CuptiSource::waiting() const {
   return buffers.any_filled() || (!stopped_ && buffers.running_low());
 }
 
-void CuptiSource::stop() {
+void CuptiSource::switch_off() {
   // Records of copies and memsets stay on, without a buffer to be written to, at a cost that cannot
   // be told from none: CUPTI 13.0 to 13.3 frees what it knows of a copy twice when both are
   // switched off while another thread copies, and the program crashes (docs/performance.md).
-  for (const uint32_t kind : std::views::reverse(enabled_)) {
-    const bool copies = kind == kMemcpy || kind == kMemset;
-    if (!copies || options_.detach_at_stop) library_->disable(kind);
-  }
-  if (tracing_calls_) stop_call_tracing(*library_);
+  for (const uint32_t kind : std::views::reverse(enabled_))
+    if (kind != kMemcpy && kind != kMemset) library_->disable(kind);
+  stop_call_tracing(*library_);
+}
+
+void CuptiSource::stop() {
+  detaching_ = may_detach();
+  if (!detaching_) switch_off();
   // What was launched while recording belongs to it, also when it ends behind it.
-  a_device_hangs_ = options_.tier >= Tier::kKernels && !wait_for_devices(options_.wait_at_stop_ms);
+  a_device_hangs_ = options_.tier >= Tier::kKernels &&
+                    !wait_for_devices(options_.wait_at_stop_ms, ignore_this_thread);
   // Forced, CUPTI hands out records that it is not done with: only where some may never be.
   const bool calls_are_records = options_.tier >= Tier::kFull && !tracing_calls_;
   library_->flush_all(a_device_hangs_ || calls_are_records ? kFlushForced : 0);
   restore_attributes();
   dropped_ = take_dropped();
   callbacks().bell.store(nullptr, std::memory_order_release);
-  callbacks().in_use.store(false, std::memory_order_release);
+  if (detaching_) pause_call_tracing();
+  if (a_device_hangs_) leave_behind();
+  if (!detaching_) callbacks().in_use.store(false, std::memory_order_release);
   stopped_.store(true, std::memory_order_release);
 }
 
@@ -295,7 +328,7 @@ void CuptiSource::write_summary(SourceOutput& output) {
   json.add("calls_by_callbacks", int64_t{tracing_calls_});
   json.add("other", counts.other);
   json.add("unwanted_calls", counts.unwanted_calls);
-  json.add("copies_elsewhere", counts.copies_elsewhere);
+  json.add("elsewhere", counts.elsewhere);
   json.add("unknown", counts.unknown);
   json.add("dropped", dropped_);
   json.add("without_time", counts.without_time);

@@ -39,10 +39,10 @@ struct CuptiOptions {
   bool buffer_per_thread = true;  // so that threads that launch do not meet at a lock of CUPTI's
   // Take the place of CUPTI's subscriber, see call_tracer.h, and have calls by callbacks.
   bool subscribe = true;
-  // Take CUPTI out of the process when a recording ends (CUDA 13 and later; before, programs that
-  // use CUDA graphs crash when CUPTI comes back a second time). Only for programs that do not
-  // launch on other threads meanwhile: those may crash then.
-  bool detach_at_stop = false;
+  // Take CUPTI out of the process when a recording ends and no thread launches at that moment, so
+  // that steps take as long as before. Where threads launch CUPTI stays: a later recording that
+  // brings it back beside them misses kernels.
+  bool detach_at_stop = true;
   int64_t wait_at_stop_ms = 5000;
 
   // Changes single fields by "buffer_kb=4096,flush_ms=0,...", for measurements: the environment
@@ -61,6 +61,7 @@ class CuptiSource final : public Source {
   void collect(SourceOutput& output) override;
   void stop() override;
   bool waiting() const override;
+  void leave_behind() override;
 
  private:
   // Records that CUPTI had no buffer for since it was last asked.
@@ -70,6 +71,8 @@ class CuptiSource final : public Source {
   void set_attribute(uint32_t attribute, uint8_t value);
   void restore_attributes();
   void start_calls(bool subscribed);
+  void switch_off();
+  bool may_detach();
   void write_summary(SourceOutput& output);
 
   CuptiOptions options_;
@@ -84,6 +87,7 @@ class CuptiSource final : public Source {
   bool a_device_hangs_ = false;
   int64_t dropped_ = 0;
   bool tracing_calls_ = false;
+  bool detaching_ = false;  // from stop() to the end: all is still switched on
   int64_t flushed_ns_ = 0;
   bool summary_written_ = false;
   bool started_ = false;
