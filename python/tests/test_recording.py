@@ -492,3 +492,28 @@ def test_nothing_in_a_run_is_for_everybody(tmp_path: pathlib.Path) -> None:
     found = [tmp_path / "runs", *(tmp_path / "runs").rglob("*")]
     assert any(path.name == "trace_view.json" for path in found)
     assert [path for path in found if path.stat().st_mode & 0o027] == []
+
+
+@pytest.mark.parametrize("steps_first", [False, True])
+def test_every_iteration_is_a_step_without_a_schedule(
+    tmp_path: pathlib.Path, steps_first: bool
+) -> None:
+    with stepscope.Profiler(output_path=str(tmp_path)) as profiler:
+        for _ in range(3):
+            if steps_first:
+                profiler.step()
+            time.sleep(0.02)
+            if not steps_first:
+                profiler.step()
+    with stepscope.open(tmp_path) as run:
+        steps = run.query("select step, dur from steps where complete order by step")
+    assert steps["step"].tolist() == ([1, 2, 3] if steps_first else [0, 1, 2])
+    assert min(steps["dur"].tolist()) >= 20_000_000
+
+
+def test_the_only_iteration_is_a_step_without_a_schedule(tmp_path: pathlib.Path) -> None:
+    with stepscope.Profiler(output_path=str(tmp_path)) as profiler:
+        time.sleep(0.02)
+        profiler.step()
+    with stepscope.open(tmp_path) as run:
+        assert run.query("select step from steps where complete")["step"].tolist() == [0]

@@ -83,6 +83,10 @@ class MindSporeSource:
     def about(self, parameters: Parameters) -> dict[str, Any]:
         return {"parallel": framework.parallel_settings()} if parameters.parallel_strategy else {}
 
+    @property
+    def has_marked_steps(self) -> bool:
+        return self._model_steps.has_marked_some
+
     def program_marks_steps(self) -> None:
         self._model_steps.marked_by_program = True
         self._steps += 1

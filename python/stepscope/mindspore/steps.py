@@ -39,6 +39,7 @@ class ModelSteps:
         self._kept: dict[str, Callable[..., Any]] = {}
         #: the program marks its steps: ours would be a second kind
         self.marked_by_program = False
+        self.has_marked_some = False
 
     def start(self) -> None:
         theirs = framework.step_callback_class()
@@ -49,7 +50,7 @@ class ModelSteps:
             begin(callback, run_context)
             if not self.marked_by_program:
                 with guarded("a step of Model.train", self._once):
-                    _record.step(int(run_context.original_args().cur_step_num))
+                    self._mark(int(run_context.original_args().cur_step_num))
 
         def step_end(callback: Any, run_context: Any) -> None:
             end(callback, run_context)
@@ -61,7 +62,11 @@ class ModelSteps:
         theirs.step_end = step_end
         number = _step_being_begun()
         if number:
-            _record.step(number)
+            self._mark(number)
+
+    def _mark(self, number: int) -> None:
+        self.has_marked_some = True
+        _record.step(number)
 
     def stop(self) -> None:
         for name, method in self._kept.items():

@@ -47,6 +47,10 @@ class FrameworkSource(Protocol):
         """The program says that a step ends and another begins: the source need not find out.
         Called at each, between the two."""
 
+    @property
+    def has_marked_steps(self) -> bool:
+        """Whether the source has found some by itself."""
+
     def stop(self) -> dict[str, str]:
         """Called before recording ends. Returns what turned out to be missing, with the reason."""
 
@@ -146,6 +150,10 @@ class Frameworks:
             with guarded(f"{type(source).__name__}.about"):
                 said.update(source.about(self._parameters))
         return said
+
+    @property
+    def have_marked_steps(self) -> bool:
+        return any(source.has_marked_steps for source in self._sources)
 
     def program_marks_steps(self) -> None:
         with guarded("a framework's end of a step", self._once):

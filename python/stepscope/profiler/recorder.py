@@ -83,6 +83,10 @@ class Recorder:
         elif self._outer:
             _record().step(number)
 
+    def await_first_step(self) -> None:
+        if self.window:
+            self.window.await_first_step()
+
     def end_step(self) -> None:
         """Ends the step that is open outside of windows; a window ends its own."""
         if self._outer:

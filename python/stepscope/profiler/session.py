@@ -64,6 +64,8 @@ class Session:
             _running.add(self)
             if self._parameters.schedule:
                 self._recorder.step(self.first_step + self.step_num)
+            elif not self.marks_steps:
+                self._recorder.await_first_step()
             self._idle.step_begins(opened_window=False)
 
     def stop(self) -> None:

@@ -87,6 +87,10 @@ class TorchSource:
     def about(self, parameters: Parameters) -> dict[str, Any]:
         return {}  # ranks and groups are in the operators that communicate
 
+    @property
+    def has_marked_steps(self) -> bool:
+        return self._steps is not None and self._steps.has_marked_some
+
     def program_marks_steps(self) -> None:
         """The program says where steps begin: the optimizer's are not needed."""
         if self._steps:

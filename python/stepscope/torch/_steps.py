@@ -33,6 +33,10 @@ class OptimizerSteps:
         if hook:
             hook.remove()
 
+    @property
+    def has_marked_some(self) -> bool:
+        return self._number > 0
+
     def _stepped(self, optimizer: Any, _arguments: Any, _options: Any) -> None:
         if self._optimizer is None:
             self._optimizer = weakref.ref(optimizer)
