@@ -129,6 +129,7 @@ Recorder::Recorder(RecorderOptions options, const ClockSample& beginning,
   const SignalsBlocked for_new_threads;
   if (output_) chunk_.add_note("recording", beginning_json());
   for (const auto& [name, json] : options_.notes) add_note(name, json);
+  say_if_memory_is_too_little();
   start_sources();
   // Two readings in the first chunk, far enough apart to tell how fast the ticks go: a program that
   // is killed at once leaves a file with times all the same.
@@ -141,6 +142,18 @@ Recorder::Recorder(RecorderOptions options, const ClockSample& beginning,
   flush();
   bell_.set_makes_room(true);
   if (watch_) listen_for_signals(watch_->options().signals, bell_);
+}
+
+void Recorder::say_if_memory_is_too_little() {
+  const uint64_t most_bytes = rings_.most_bytes() + options_.source_bytes;
+  if (most_bytes <= options_.max_host_bytes) return;
+  const uint64_t megabytes = (most_bytes + (1 << 20) - 1) >> 20;
+  const std::string sentence = "up to " + std::to_string(megabytes) +
+                               " MiB are taken: a ring and the buffers of a GPU need so much, or "
+                               "threads have larger rings from earlier recordings";
+  lasting_.add_note("not_honoured",
+                    JsonObject().add("max_host_mb", std::string_view(sentence)).text());
+  problems_.push_back("max_host_mb: " + sentence);
 }
 
 std::string Recorder::beginning_json() const {

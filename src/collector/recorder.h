@@ -168,6 +168,7 @@ class Recorder {
   uint64_t flushes_asked();
   void answer_flushes(uint64_t asked);
   void add_clock(const ClockSample& sample);
+  void say_if_memory_is_too_little();
   std::string beginning_json() const;
   int64_t lost_so_far();
 
