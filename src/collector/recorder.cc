@@ -192,8 +192,8 @@ void Recorder::lose(int64_t events, const char* why) {
 }
 
 std::vector<std::string> Recorder::problems() {
+  std::vector<std::string> problems = problems_since({});
   const std::lock_guard lock(notes_mutex_);
-  std::vector<std::string> problems = problems_;
   if (!ended_early_.empty()) problems.push_back(ended_early_);
   return problems;
 }
@@ -394,8 +394,9 @@ void Recorder::append(std::span<const std::byte> chunk, int64_t events, bool las
   end_early(written.error().message());
 }
 
-int64_t Recorder::lost_so_far() {
-  return static_cast<int64_t>(rings_.not_recorded()) + source_losses_;
+Losses Recorder::lost_so_far() {
+  const auto without_ring = static_cast<int64_t>(rings_.without_ring());
+  return {static_cast<int64_t>(rings_.not_recorded()) + source_losses_, without_ring};
 }
 
 }  // namespace stepscope
