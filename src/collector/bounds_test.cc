@@ -2,10 +2,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -26,11 +29,25 @@ namespace {
 using testing::read_back;
 using testing::ReadBack;
 
+// Attaches in a thread of its own that stays.
+struct Attached {
+  explicit Attached(RingRegistry& rings) {
+    std::thread([&] { ring = rings.attach(); }).join();
+  }
+  stepscope_ring* ring = nullptr;
+};
+
+bool says(const RecordingStatistics& statistics, std::string_view part) {
+  return std::ranges::any_of(statistics.problems, [&](const std::string& problem) {
+    return problem.find(part) != std::string::npos;
+  });
+}
+
 class Bounds : public ::testing::Test {
  protected:
   // A recorder beside the process's own, with names of its own.
-  RecordingStatistics record(const std::function<void(Recorder&)>& work) {
-    RecorderOptions options;
+  RecordingStatistics record(const std::function<void(Recorder&)>& work,
+                             RecorderOptions options = {}) {
     options.folder = folder_.path();
     options.min_free_bytes = 1 << 20;
     auto recorder = Recorder::start(options, names_, rings_, bell_, {});
@@ -92,6 +109,42 @@ TEST_F(Bounds, MetadataThatAreTooLargeAreLostAndCounted) {
   EXPECT_FALSE(run.notes.contains("large"));
 }
 
+TEST_F(Bounds, LittleMemoryIsKeptWhereNothingNeedsMore) {
+  RecorderOptions options;
+  options.max_host_bytes = 1 << 20;
+  const RecordingStatistics statistics = record(
+      [&](Recorder&) {
+        const stepscope_ring* const ring = Attached(rings_).ring;
+        ASSERT_NE(ring, nullptr);
+        EXPECT_LT((ring->mask + 1) * sizeof(stepscope_record), 1u << 20);
+        EXPECT_EQ(Attached(rings_).ring, nullptr);
+      },
+      options);
+  EXPECT_FALSE(says(statistics, "MiB are taken"));
+}
+
+TEST_F(Bounds, MemoryThatAGpuNeedsBeyondTheBoundIsSaid) {
+  RecorderOptions options;
+  options.max_host_bytes = 2 << 20;
+  options.source_bytes = 8 << 20;
+  const RecordingStatistics statistics = record([](Recorder&) {}, options);
+  ASSERT_EQ(statistics.problems.size(), 1u) << "said once";
+  EXPECT_TRUE(says(statistics, "max_host_mb: up to 9 MiB are taken"));
+  const ReadBack run = read_back(folder_.path("stepscope.raw"));
+  EXPECT_NE(run.notes.at("not_honoured").find("max_host_mb"), std::string::npos);
+}
+
+TEST_F(Bounds, MemoryOfRingsThatThreadsHaveFromBeforeIsSaid) {
+  rings_.set_limits((4 << 20) / sizeof(stepscope_record), 1);
+  ASSERT_NE(Attached(rings_).ring, nullptr);
+  RecorderOptions options;
+  options.max_host_bytes = 2 << 20;
+  EXPECT_TRUE(says(record([](Recorder&) {}, options), "max_host_mb: up to 4 MiB are taken"));
+  ASSERT_EQ(::unlink(folder_.path("stepscope.raw").c_str()), 0);
+  options.max_host_bytes = 64 << 20;
+  EXPECT_FALSE(says(record([](Recorder&) {}, options), "MiB are taken"));
+}
+
 // Each has a ring for a moment: the writer takes it back when the thread has ended.
 TEST(Threads, ThatComeAndGoLoseNothing) {
   const testing::TemporaryFolder folder;
@@ -137,14 +190,6 @@ TEST(Threads, BeyondTheBoundAreCountedAndSaid) {
   EXPECT_NE(statistics.find("\"events\":1,\"not_recorded\":1,"), std::string::npos) << statistics;
   EXPECT_NE(statistics.find("max_host_mb"), std::string::npos) << statistics;
 }
-
-// Attaches in a thread of its own that stays.
-struct Attached {
-  explicit Attached(RingRegistry& rings) {
-    std::thread([&] { ring = rings.attach(); }).join();
-  }
-  stepscope_ring* ring = nullptr;
-};
 
 TEST(RingRegistry, KeepsALowerLimitToo) {
   RingRegistry rings;

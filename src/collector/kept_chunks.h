@@ -13,12 +13,18 @@
 
 namespace stepscope {
 
+// Records that were lost since the recording began.
+struct Losses {
+  int64_t records = 0;
+  int64_t without_ring = 0;  // of these: their threads found no ring
+};
+
 struct KeptChunk {
   std::vector<std::byte> bytes;
   int64_t began_ns = 0;  // monotonic clock: what it holds was recorded between these
   int64_t ended_ns = 0;
   int64_t events = 0;
-  int64_t lost_before = 0;  // records that were lost since the recording began, as of began_ns
+  Losses lost_before;  // as of began_ns
 };
 
 class KeptChunks {

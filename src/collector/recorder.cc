@@ -129,6 +129,7 @@ Recorder::Recorder(RecorderOptions options, const ClockSample& beginning,
   const SignalsBlocked for_new_threads;
   if (output_) chunk_.add_note("recording", beginning_json());
   for (const auto& [name, json] : options_.notes) add_note(name, json);
+  say_if_memory_is_too_little();
   start_sources();
   // Two readings in the first chunk, far enough apart to tell how fast the ticks go: a program that
   // is killed at once leaves a file with times all the same.
@@ -141,6 +142,18 @@ Recorder::Recorder(RecorderOptions options, const ClockSample& beginning,
   flush();
   bell_.set_makes_room(true);
   if (watch_) listen_for_signals(watch_->options().signals, bell_);
+}
+
+void Recorder::say_if_memory_is_too_little() {
+  const uint64_t most_bytes = rings_.most_bytes() + options_.source_bytes;
+  if (most_bytes <= options_.max_host_bytes) return;
+  const uint64_t megabytes = (most_bytes + (1 << 20) - 1) >> 20;
+  const std::string sentence = "up to " + std::to_string(megabytes) +
+                               " MiB are taken: a ring and the buffers of a GPU need so much, or "
+                               "threads have larger rings from earlier recordings";
+  lasting_.add_note("not_honoured",
+                    JsonObject().add("max_host_mb", std::string_view(sentence)).text());
+  problems_.push_back("max_host_mb: " + sentence);
 }
 
 std::string Recorder::beginning_json() const {
@@ -179,8 +192,8 @@ void Recorder::lose(int64_t events, const char* why) {
 }
 
 std::vector<std::string> Recorder::problems() {
+  std::vector<std::string> problems = problems_since({});
   const std::lock_guard lock(notes_mutex_);
-  std::vector<std::string> problems = problems_;
   if (!ended_early_.empty()) problems.push_back(ended_early_);
   return problems;
 }
@@ -381,8 +394,9 @@ void Recorder::append(std::span<const std::byte> chunk, int64_t events, bool las
   end_early(written.error().message());
 }
 
-int64_t Recorder::lost_so_far() {
-  return static_cast<int64_t>(rings_.not_recorded()) + source_losses_;
+Losses Recorder::lost_so_far() {
+  const auto without_ring = static_cast<int64_t>(rings_.without_ring());
+  return {static_cast<int64_t>(rings_.not_recorded()) + source_losses_, without_ring};
 }
 
 }  // namespace stepscope

@@ -27,6 +27,7 @@
 
 #include "base/result.h"
 #include "collector/clock.h"
+#include "collector/kept_chunks.h"
 #include "collector/lasting_rows.h"
 #include "collector/name_table.h"
 #include "collector/raw_output.h"
@@ -168,15 +169,17 @@ class Recorder {
   uint64_t flushes_asked();
   void answer_flushes(uint64_t asked);
   void add_clock(const ClockSample& sample);
+  void say_if_memory_is_too_little();
   std::string beginning_json() const;
-  int64_t lost_so_far();
+  Losses lost_so_far();
 
   // recorder_end.cc
   void finish();
   void finish_file();
   int64_t count_not_recorded();
   int64_t count_in_rings();
-  std::vector<std::string> source_problems();
+  // What could not be done, in sentences; of threads without a ring if any were since `before`.
+  std::vector<std::string> problems_since(const Losses& before);
   bool wait_for_writer();
   RecordingStatistics leave_behind(int64_t waited_ms);
 
@@ -220,10 +223,10 @@ class Recorder {
   uint64_t chunks_ = 0;
   int64_t events_in_chunk_ = 0;
   int64_t events_not_written_ = 0;
-  int64_t lost_before_file_ = 0;   // of lost_so_far()
-  int64_t file_began_ns_ = 0;      // monotonic; what is in the file was recorded since
-  int64_t chunk_began_ns_ = 0;     // the same of the chunk that is being made,
-  int64_t chunk_lost_before_ = 0;  // with a watch
+  Losses lost_before_file_;
+  int64_t file_began_ns_ = 0;   // monotonic; what is in the file was recorded since
+  int64_t chunk_began_ns_ = 0;  // the same of the chunk that is being made,
+  Losses chunk_lost_before_;    // with a watch
   uint32_t names_written_ = 0;
   std::unordered_map<int64_t, KnownThread> threads_;
   RecordingStatistics statistics_;

@@ -64,7 +64,7 @@ RecordingStatistics Recorder::leave_behind(int64_t waited_ms) {
       " s, and is not waited for any longer; the file is completed if it comes back before the "
       "program ends";
   statistics.seconds = static_cast<double>(monotonic_ns() - beginning_.monotonic_ns) * 1e-9;
-  statistics.problems = source_problems();
+  statistics.problems = problems_since({});
   if (watch_) {
     statistics.captures_json = watch_->captures_json();
     return statistics;
@@ -72,7 +72,7 @@ RecordingStatistics Recorder::leave_behind(int64_t waited_ms) {
   statistics.events = events_written_.load();
   statistics.bytes = bytes_written_.load();
   statistics.not_recorded =
-      lost_so_far() + events_taken_.load() - events_written_.load() + count_in_rings();
+      lost_so_far().records + events_taken_.load() - events_written_.load() + count_in_rings();
   return statistics;
 }
 
@@ -87,7 +87,7 @@ void Recorder::finish() {
       look_for_triggers(monotonic_ns());  // what was told or came at the last moment
       if (output_) end_capture();
       statistics_.captures_json = watch_->captures_json();
-      statistics_.problems = source_problems();
+      statistics_.problems = problems_since({});
     } else {
       finish_file();
     }
@@ -109,28 +109,31 @@ void Recorder::finish_file() {
     } while (sources_wait());
   });
   statistics_.not_recorded = count_not_recorded();
-  if (rings_.without_ring() > 0) {
-    lose(0,
-         "threads recorded nothing: the rings of the others took what max_host_mb allows, raise "
-         "it");
-  }
   statistics_.threads = static_cast<int64_t>(threads_.size());
   statistics_.seconds = static_cast<double>(monotonic_ns() - file_began_ns_) * 1e-9;
   statistics_.writer_cpu_seconds = static_cast<double>(thread_cpu_ns()) * 1e-9;
   statistics_.bytes = static_cast<int64_t>(output_->bytes());
-  statistics_.problems = source_problems();
+  statistics_.problems = problems_since(lost_before_file_);
   chunk_.add_note("end", statistics_.to_json());
   flush(true);
   statistics_.bytes = static_cast<int64_t>(output_->bytes());
 }
 
-std::vector<std::string> Recorder::source_problems() {
-  const std::lock_guard lock(notes_mutex_);
-  return problems_;
+std::vector<std::string> Recorder::problems_since(const Losses& before) {
+  std::vector<std::string> problems;
+  {
+    const std::lock_guard lock(notes_mutex_);
+    problems = problems_;
+  }
+  if (static_cast<int64_t>(rings_.without_ring()) > before.without_ring) {
+    problems.emplace_back(
+        "threads recorded nothing: the rings of the others took what max_host_mb allows, raise it");
+  }
+  return problems;
 }
 
 int64_t Recorder::count_not_recorded() {
-  const int64_t lost = lost_so_far() - lost_before_file_ + events_not_written_;
+  const int64_t lost = lost_so_far().records - lost_before_file_.records + events_not_written_;
   return statistics_.stopped_by.empty() ? lost : lost + count_in_rings();
 }
 

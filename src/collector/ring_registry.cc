@@ -165,6 +165,14 @@ uint64_t RingRegistry::not_recorded() {
   return count;
 }
 
+uint64_t RingRegistry::most_bytes() {
+  const std::lock_guard lock(mutex_);
+  uint64_t bytes = 0;
+  for (const auto& ring : rings_) bytes += ring->mapped_bytes;
+  const size_t to_come = most_rings_ - std::min(most_rings_, rings_.size());
+  return bytes + to_come * records_ * sizeof(stepscope_record);
+}
+
 void RingRegistry::forget_threads() {
   for (const auto& ring : rings_) {
     ring->shared.tail = ring->shared.head;

@@ -62,6 +62,8 @@ class RingRegistry {
   uint64_t not_recorded();
   // Of these, those that found no ring.
   uint64_t without_ring() const;
+  // Memory that they may take: as many as may be, and those that living threads have from before.
+  uint64_t most_bytes();
   std::mutex& mutex() { return mutex_; }
 
  private:

@@ -39,6 +39,10 @@ int64_t captures() {
   return count;
 }
 
+bool all_are_complete(int64_t number) {
+  return captures() == number && !contains(stepscope_captures(), "\"complete\":0");
+}
+
 bool capture_is_complete() { return contains(stepscope_captures(), "\"complete\":1"); }
 
 class Watching : public ::testing::Test {
@@ -141,8 +145,7 @@ TEST_F(Watching, NoMoreCapturesThanAllowed) {
   watch(chosen);
   for (int64_t i = 1; i <= 2; ++i) {
     ASSERT_EQ(stepscope_trigger("asked", "again and again"), 0);
-    ASSERT_TRUE(becomes_true(
-        [&] { return captures() == i && !contains(stepscope_captures(), "\"complete\":0"); }));
+    ASSERT_TRUE(becomes_true([&] { return all_are_complete(i); }));
   }
   for (int i = 0; i < 2; ++i) {
     ASSERT_EQ(stepscope_trigger("asked", "once too often"), 0);
@@ -236,6 +239,27 @@ TEST_F(Watching, RingsKeepTheirPartOfTheMemory) {
   stepscope_trigger("asked", "is everybody there");
   stepscope_stop();
   EXPECT_EQ(count_named(read_run(runs().at(0)), "of a thread"), 3);
+}
+
+TEST_F(Watching, OnlyTheCaptureWhoseThreadsFoundNoRingSaysSo) {
+  auto chosen = watch_rules();
+  chosen.keep_ms = 1;
+  chosen.capture_ms = 100;
+  stepscope_options options{};
+  options.max_host_mb = 8;  // one ring
+  watch(chosen, options);
+  step();
+  for (int64_t number = 1; number <= 3; ++number) {
+    if (number != 2) std::thread([] { STEPSCOPE_SCOPE("without a ring"); }).join();
+    ASSERT_EQ(stepscope_trigger("asked", "who is there"), 0);
+    ASSERT_TRUE(becomes_true([&] { return all_are_complete(number); }));
+    for (int i = 0; i < 150; ++i) step(10);  // what is a second old is gone
+  }
+  EXPECT_TRUE(contains(stepscope_stop(), "threads recorded nothing"));
+  std::vector<bool> said;
+  for (const std::string& run : runs())
+    said.push_back(contains(read_run(run).notes.at("end"), "threads recorded nothing"));
+  EXPECT_EQ(said, (std::vector<bool>{true, false, true}));
 }
 
 TEST_F(Watching, AFolderThatCannotBeMadeDoesNoHarm) {

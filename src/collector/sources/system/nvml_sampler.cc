@@ -26,7 +26,6 @@ namespace {
 // NVML's own figures change no faster, and asking for them costs the driver's lock.
 constexpr int64_t kShortestIntervalMs = 100;
 constexpr std::chrono::milliseconds kAskCudaEvery(50);
-constexpr size_t kMostValues = 1 << 16;  // waiting for the writer: far more than it ever leaves
 
 // The file of CUDA's driver where the process has it, from the list of what is loaded: dlopen would
 // search the disk for one that is not, and a fork during such a search leaves the child a loader
@@ -72,6 +71,7 @@ bool may_have_gpus() {
 struct NvmlSampler::Shared {
   NvmlLibrary library;
   std::chrono::milliseconds interval{};
+  size_t most_waiting = 0;
   bool all_devices = true;
   std::string visible;
 
@@ -79,14 +79,14 @@ struct NvmlSampler::Shared {
   std::condition_variable changed;
   bool stopping = false;
   bool ended = false;
-  std::vector<SystemValue> values;
+  WaitingValues waiting;
 
   void sample(const std::vector<NvmlDevice*>& devices) {
     for (NvmlDevice* const device : devices) {
       const uint64_t ticks = stepscope_ticks();
       library.sample(device, [&](std::string series, double value) {
         const std::lock_guard lock(mutex);
-        if (values.size() < kMostValues) values.push_back({ticks, std::move(series), value});
+        waiting.add({ticks, std::move(series), value}, most_waiting);
       });
     }
   }
@@ -125,7 +125,7 @@ struct NvmlSampler::Shared {
   }
 };
 
-std::string NvmlSampler::start(int64_t interval_ms) {
+std::string NvmlSampler::start(int64_t interval_ms, size_t most_waiting) {
   const auto shared = std::make_shared<Shared>();
   const NvmlAnswer answer = shared->library.open();
   if (answer == NvmlAnswer::kNotAsked && may_have_gpus()) {
@@ -135,6 +135,7 @@ std::string NvmlSampler::start(int64_t interval_ms) {
   }
   if (answer != NvmlAnswer::kThere) return {};
   shared->interval = std::chrono::milliseconds(std::max(interval_ms, kShortestIntervalMs));
+  shared->most_waiting = most_waiting;
   if (const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES"); visible != nullptr) {
     shared->all_devices = false;
     shared->visible = visible;
@@ -154,10 +155,10 @@ void NvmlSampler::stop(int64_t most_ms) {
                             [this] { return shared_->ended; });
 }
 
-std::vector<SystemValue> NvmlSampler::take() {
+WaitingValues NvmlSampler::take() {
   if (shared_ == nullptr) return {};
   const std::lock_guard lock(shared_->mutex);
-  return std::exchange(shared_->values, {});
+  return std::exchange(shared_->waiting, {});
 }
 
 }  // namespace stepscope

@@ -8,9 +8,11 @@
 #ifndef STEPSCOPE_COLLECTOR_SOURCES_SYSTEM_NVML_SAMPLER_H_
 #define STEPSCOPE_COLLECTOR_SOURCES_SYSTEM_NVML_SAMPLER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace stepscope {
@@ -21,11 +23,25 @@ struct SystemValue {
   double value;
 };
 
+// What waits for the writer: `most` values, and how many more there would have been.
+struct WaitingValues {
+  std::vector<SystemValue> values = {};
+  int64_t not_kept = 0;
+
+  void add(SystemValue value, size_t most) {
+    if (values.size() < most)
+      values.push_back(std::move(value));
+    else
+      ++not_kept;
+  }
+};
+
 class NvmlSampler {
  public:
   // Opens NVML and begins. STEPSCOPE_NVML names another library. GPUs are those of
-  // CUDA_VISIBLE_DEVICES, or all. Returns a sentence about what will be missing, mostly none.
-  std::string start(int64_t interval_ms);
+  // CUDA_VISIBLE_DEVICES, or all. `most_waiting` values are kept between two calls of take().
+  // Returns a sentence about what will be missing, mostly none.
+  std::string start(int64_t interval_ms, size_t most_waiting = 1 << 16);
   // Waits for the thread, at most so long.
   void stop(int64_t most_ms = 2000);
   ~NvmlSampler() {
@@ -33,7 +49,7 @@ class NvmlSampler {
   }
 
   // What came together since the last call.
-  std::vector<SystemValue> take();
+  WaitingValues take();
 
  private:
   struct Shared;

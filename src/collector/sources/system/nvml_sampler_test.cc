@@ -45,10 +45,10 @@ class NvmlSamplerTest : public ::testing::Test {
     std::map<std::string, double> values;
     for (int tries = 0; tries < 3000 && values.empty(); ++tries) {
       ::usleep(10'000);
-      for (const SystemValue& value : sampler.take()) values[value.series] = value.value;
+      for (const SystemValue& value : sampler.take().values) values[value.series] = value.value;
     }
     sampler.stop(kLongMs);
-    for (const SystemValue& value : sampler.take()) values[value.series] = value.value;
+    for (const SystemValue& value : sampler.take().values) values[value.series] = value.value;
     return values;
   }
   // A file of that name in the test's folder that is the library; its path.
@@ -101,12 +101,12 @@ TEST_F(NvmlSamplerTest, OnlyGpusThatTheProgramMayUse) {
     if (row.first + row.second > 0) {
       for (int tries = 0; tries < 3000 && first + second < row.first + row.second; ++tries) {
         ::usleep(10'000);
-        for (const SystemValue& value : sampler.take())
+        for (const SystemValue& value : sampler.take().values)
           ++(value.series.starts_with("gpu 0") ? first : second);
       }
     }
     sampler.stop(kLongMs);
-    for (const SystemValue& value : sampler.take())
+    for (const SystemValue& value : sampler.take().values)
       ++(value.series.starts_with("gpu 0") ? first : second);
     EXPECT_EQ(first, row.first) << row.visible;
     EXPECT_EQ(second, row.second) << row.visible;
@@ -119,13 +119,13 @@ TEST_F(NvmlSamplerTest, WithoutNvmlOrADriverThereIsNothing) {
     NvmlSampler sampler;
     sampler.start(kLongMs);
     sampler.stop(kLongMs);
-    EXPECT_TRUE(sampler.take().empty()) << failure;
+    EXPECT_TRUE(sampler.take().values.empty()) << failure;
   }
   ::setenv("STEPSCOPE_NVML", "/nowhere/libnvidia-ml.so.1", 1);
   NvmlSampler sampler;
   sampler.start(kLongMs);
   sampler.stop(kLongMs);
-  EXPECT_TRUE(sampler.take().empty());
+  EXPECT_TRUE(sampler.take().values.empty());
 }
 
 TEST_F(NvmlSamplerTest, AGpuThatHangsIsLeftBehind) {
@@ -133,7 +133,7 @@ TEST_F(NvmlSamplerTest, AGpuThatHangsIsLeftBehind) {
   NvmlSampler sampler;
   sampler.start(kLongMs);
   sampler.stop(20);
-  EXPECT_TRUE(sampler.take().size() < 16);
+  EXPECT_TRUE(sampler.take().values.size() < 16);
   sampler.stop(kLongMs);  // for its end: the next test has the library for itself
   EXPECT_EQ(calls(), "init\nshutdown\n");
 }
@@ -154,7 +154,7 @@ TEST_F(NvmlSamplerTest, WaitsForCudaThatIsLoadedAndNotInitialised) {
   bool any = false;
   for (int tries = 0; tries < 3000 && !any; ++tries) {
     ::usleep(10'000);
-    any = !sampler.take().empty();
+    any = !sampler.take().values.empty();
   }
   sampler.stop(kLongMs);
   EXPECT_TRUE(any);
@@ -208,6 +208,25 @@ TEST_F(NvmlSamplerTest, AForkedChildThatDoesNotSearchSaysSo) {
                                                                                                : 1;
   });
   EXPECT_EQ(said, 0);
+}
+
+TEST_F(NvmlSamplerTest, WhatTheWriterLeavesTooLongIsCountedAndSaidOnce) {
+  SystemSourceOptions options{100, "/proc", 0};
+  options.most_waiting_of_gpus = 10;
+  SystemSource source(options);
+  ASSERT_TRUE(source.start().ok());
+  ChunkBuilder chunk;
+  NameTable names;
+  LastingRows lasting(chunk);
+  SourceOutput output{chunk, names, lasting};
+  for (int tries = 0; tries < 300 && output.not_recorded < 12; ++tries) {
+    ::usleep(200'000);  // a sample has 16 values
+    source.collect(output);
+  }
+  source.stop();
+  EXPECT_GE(output.not_recorded, 12) << "in two looks at least";
+  ASSERT_EQ(output.problems.size(), 1u);
+  EXPECT_NE(output.problems[0].find("samples are missing"), std::string::npos);
 }
 
 TEST_F(NvmlSamplerTest, TheSystemSourceHandsThemOver) {

@@ -17,7 +17,6 @@ namespace {
 
 constexpr size_t kMostThreads = 256;
 constexpr size_t kMostWorkers = 64;
-constexpr size_t kMostValues = 1 << 20;  // waiting for the writer: far more than it ever leaves
 // Of what the kernel counts in ticks. 100 ms, and samples that are a little early.
 constexpr int64_t kShortestWindowNs = 90'000'000;
 
@@ -42,7 +41,8 @@ Status SystemSource::start() {
     return Error{ErrorCode::kNotFound, "cannot sample the system", options_.proc_root + "/stat",
                  "it cannot be read", "mount /proc in the container"};
   }
-  if (std::string problem = gpus_.start(options_.interval_ms); !problem.empty())
+  if (std::string problem = gpus_.start(options_.interval_ms, options_.most_waiting_of_gpus);
+      !problem.empty())
     problems_.push_back(std::move(problem));
   thread_ = std::thread([this] { run(); });
   return {};
@@ -224,7 +224,7 @@ void SystemSource::add_rate(uint64_t ticks, const std::string& series, int64_t t
 
 void SystemSource::add(uint64_t ticks, std::string series, double value) {
   const std::lock_guard lock(mutex_);
-  if (values_.size() < kMostValues) values_.push_back({ticks, std::move(series), value});
+  waiting_.add({ticks, std::move(series), value}, options_.most_waiting);
 }
 
 void SystemSource::say_once(bool& said, std::string sentence) {
@@ -234,19 +234,26 @@ void SystemSource::say_once(bool& said, std::string sentence) {
 }
 
 void SystemSource::collect(SourceOutput& output) {
-  std::vector<SystemValue> values;
+  WaitingValues waiting;
   {
     const std::lock_guard lock(mutex_);
-    values.swap(values_);
+    waiting = std::exchange(waiting_, {});
     if (std::exchange(has_given_up_, false))
       output.report(name(), "there was no memory: there are no further samples");
     for (const std::string& problem : std::exchange(problems_, {})) output.report(name(), problem);
   }
-  for (SystemValue& value : gpus_.take()) values.push_back(std::move(value));
-  for (const SystemValue& value : values) {
+  hand_over(waiting, output);
+  hand_over(gpus_.take(), output);
+}
+
+void SystemSource::hand_over(const WaitingValues& waiting, SourceOutput& output) {
+  for (const SystemValue& value : waiting.values) {
     output.chunk.table(kSamplesTable, output.names.intern(value.series))
         .add({static_cast<int64_t>(value.ticks), std::bit_cast<int64_t>(value.value)});
   }
+  output.not_recorded += waiting.not_kept;
+  if (waiting.not_kept > 0 && !std::exchange(said_not_kept_, true))
+    output.report(name(), "samples are missing: more of them waited for the disk than are kept");
 }
 
 }  // namespace stepscope

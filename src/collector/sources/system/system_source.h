@@ -12,6 +12,7 @@
 #define STEPSCOPE_COLLECTOR_SOURCES_SYSTEM_SYSTEM_SOURCE_H_
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -32,6 +33,10 @@ struct SystemSourceOptions {
   int64_t pid = 0;  // 0: this process
   // Tests have a clock of their own; empty: the monotonic one.
   std::function<int64_t()> now_ns = nullptr;
+  // Values that are kept between two looks of the writer: far more than it leaves, unless its disk
+  // hangs. Some 100 MB and 6 MB.
+  size_t most_waiting = 1 << 20;
+  size_t most_waiting_of_gpus = 1 << 16;
 };
 
 // The rows of one series have its name as their key; values are the bits of a double.
@@ -84,6 +89,7 @@ class SystemSource final : public Source {
   void add(uint64_t ticks, std::string series, double value);
   // Once in a recording, and the figures that are there go on.
   void say_once(bool& said, std::string sentence);
+  void hand_over(const WaitingValues& waiting, SourceOutput& output);
   // Adds total's rate of change; rates need two samples.
   void add_rate(uint64_t ticks, const std::string& series, int64_t total, double scale);
 
@@ -95,8 +101,9 @@ class SystemSource final : public Source {
   std::condition_variable wake_;
   bool stopping_ = false;
   bool has_given_up_ = false;
-  std::vector<SystemValue> values_;
+  WaitingValues waiting_;
   std::vector<std::string> problems_;
+  bool said_not_kept_ = false;  // the writer's own
   // The sampling thread's own.
   Rates rates_;
   Rates worker_rates_;  // which are not in every sample

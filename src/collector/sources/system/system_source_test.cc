@@ -293,6 +293,28 @@ TEST(SystemSource, WorkersThatHaveNoFiguresAreSaidOnce) {
   EXPECT_NE(problems[0].find("only 64 workers"), std::string::npos) << problems[0];
 }
 
+TEST(SystemSource, WhatTheWriterLeavesTooLongIsCountedAndSaidOnce) {
+  FakeProc proc;
+  proc.machine(100, 50, 800, 50, 1000, 3);
+  SystemSourceOptions options{1000, proc.root(), 10};
+  options.most_waiting = 3;
+  SystemSource source(options);
+  ChunkBuilder chunk;
+  NameTable names;
+  LastingRows lasting(chunk);
+  SourceOutput output{chunk, names, lasting};
+  for (int look = 1; look <= 2; ++look) {
+    // A machine without processes has two figures, and rates from the second sample on.
+    source.sample();
+    source.sample();
+    source.collect(output);
+    EXPECT_GE(output.not_recorded, look) << "of four or more three are kept";
+  }
+  ASSERT_EQ(output.problems.size(), 1u);
+  EXPECT_EQ(output.problems[0],
+            "system: samples are missing: more of them waited for the disk than are kept");
+}
+
 TEST(SystemSource, WithoutProcItSaysSo) {
   SystemSource source({1000, "/nowhere", 1});
   const Status started = source.start();
