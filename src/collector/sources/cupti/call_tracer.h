@@ -2,7 +2,7 @@
 //
 // CUPTI can write records of calls itself, but its bookkeeping for them costs the launching thread
 // more than the kernels' records do; a callback and 32 bytes in the thread's ring cost a fraction
-// of that (docs/cupti.md).
+// of that (docs/performance.md).
 //
 // CUPTI has one subscriber in a process, and ours stays it for as long as CUPTI is there: behind
 // one that left, torch.profiler failed with an assertion of its own. The price: a torch.profiler
