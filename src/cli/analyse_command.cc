@@ -130,7 +130,7 @@ void add_analyse_command(Program& program) {
                       "folder for the files; default: in the folder of each run");
   command->add_option("--step-list", options->steps, "steps to write, as 2,5-7; default: all");
   command->add_flag("--pretty", options->analyse.pretty,
-                    "indented JSON; trace_view.json has an event a line, with or without");
+                    "indented JSON files, a value a line; trace_view.json is then twice as long");
   command->add_flag("--simplify", options->analyse.simplify,
                     "afterwards remove what CANN's tools can make again from PROF_*/");
   command->add_option("--jobs", options->analyse.jobs, "ranks at once; default: all CPUs")

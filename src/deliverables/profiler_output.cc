@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "deliverables/trace_view.h"
+#include "json/json_indenter.h"
 #include "json/json_tree.h"
 
 namespace stepscope {
@@ -29,8 +30,11 @@ Result<bool> write_timeline(OutputContext& context, const Sink& sink) {
   ChromeTraceOptions options;
   options.steps = context.options.steps;
   options.progress = context.options.progress;
+  JsonIndenter indenter;
+  const Sink indented = [&](std::string_view piece) { return sink(indenter.indent(piece)); };
   auto status = write_trace_view(context.store(), context.rank.position,
-                                 context.run.timeline(context.rank.position), options, sink);
+                                 context.run.timeline(context.rank.position), options,
+                                 context.options.pretty ? indented : sink);
   if (!status) return std::move(status.error());
   return true;
 }

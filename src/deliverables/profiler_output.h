@@ -24,7 +24,7 @@ namespace stepscope {
 
 struct ProfilerOutputOptions {
   std::vector<int64_t> steps;  // empty: all, and what is in no step
-  bool pretty = false;         // JSON with indents; a timeline has an event a line in any case
+  bool pretty = false;         // JSON with indents; without, a timeline has an event a line
   const Progress* progress = nullptr;
 };
 

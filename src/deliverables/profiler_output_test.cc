@@ -86,6 +86,24 @@ TEST(ProfilerOutput, OfASmallStore) {
   EXPECT_TRUE(says_why);
 }
 
+TEST(ProfilerOutput, PrettyIndentsTheTimeline) {
+  const testing::TemporaryFolder folder;
+  auto store = StoreReader::open(testing::write_sample_store(folder, 1));
+  ASSERT_TRUE(store.ok());
+  RunAnalyses run(*store, {});
+  const auto timeline = [&](const char* name, bool pretty) {
+    ProfilerOutputOptions options;
+    options.pretty = pretty;
+    EXPECT_TRUE(write_profiler_output(run, run.ranks()[0], folder.path(name), options).ok());
+    return file_text(folder.path(name) + "/trace_view.json");
+  };
+  const std::string plain = timeline("plain", false);
+  const std::string pretty = timeline("pretty", true);
+  EXPECT_EQ(plain.find("\n    {\n        \"ph\": "), std::string::npos);
+  EXPECT_NE(pretty.find("\n    {\n        \"ph\": "), std::string::npos);
+  EXPECT_EQ(json_tree(pretty), json_tree(plain));
+}
+
 TEST(ProfilerOutput, ChosenStepsAndCancelling) {
   const testing::TemporaryFolder folder;
   auto store = StoreReader::open(testing::write_sample_store(folder, 1));

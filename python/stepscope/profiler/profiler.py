@@ -90,7 +90,7 @@ class Profiler(Session):
 
         Args:
             offline_path: deprecated, see ``offline_analyse``.
-            pretty: indent JSON files; ``trace_view.json`` has a line for each event either way.
+            pretty: indent JSON files, a line for each value; otherwise ``trace_view.json`` has one for each event.
             step_list: consecutive numbers of the steps to analyse, 1 is the first recorded one.
             mode: "sync", or "async" to go on training meanwhile.
         """

@@ -3,26 +3,15 @@
 
 #include "analyses/advice/wording.h"
 #include "deliverables/report/report.h"
+#include "deliverables/report/short_name.h"
 
 namespace stepscope {
 namespace {
-
-size_t shown_width(std::string_view text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
 
 std::string padded(std::string text, size_t width, bool right = false) {
   const size_t have = shown_width(text);
   if (have >= width) return text;
   return right ? std::string(width - have, ' ') + text : text + std::string(width - have, ' ');
-}
-
-// The middle goes: beginnings and ends of kernel names tell them apart.
-std::string shortened(const std::string& text, size_t width) {
-  if (text.size() <= width || width < 8) return text;
-  const size_t head = (width - 1) * 6 / 10;
-  return text.substr(0, head) + "…" + text.substr(text.size() - (width - 1 - head));
 }
 
 // Breaks at spaces, with an indent on every line.
@@ -120,7 +109,7 @@ std::string report_text(const Report& report, size_t width, bool colours) {
   if (report.lines.empty()) append_wrapped(out, report.no_lines, 2, width);
   const size_t name_width = width - 36;
   for (const ReportLine& line : report.lines) {
-    out += "  " + padded(shortened(line.name, name_width), name_width) + "  " +
+    out += "  " + padded(short_name(line.name, name_width), name_width) + "  " +
            padded(words_for_time(std::llround(line.ns)), 9, true) + "  " +
            padded(words_for_share(line.share), 6, true) + "  × " + std::to_string(line.count) +
            "\n";

@@ -34,7 +34,7 @@ void ignore_this_thread();
 // it is there they cost more, whatever is switched off. As the vendor advises it happens at the end
 // of a call of the driver, a call of this thread's own. Everything has to be flushed, and nothing
 // switched off: whatever was, records, callbacks or the subscription, made programs crash whose
-// other threads launched meanwhile (docs/performance.md). False when another profiler is
+// other threads launched meanwhile (docs/cupti.md). False when another profiler is
 // subscribed, which would lose its place, or when CUPTI cannot do it. A later recording brings
 // CUPTI back by itself.
 bool detach(const CuptiLibrary& library);

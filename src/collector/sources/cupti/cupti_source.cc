@@ -32,7 +32,7 @@ Callbacks& callbacks() {
   return *kCallbacks;
 }
 
-// CUPTI's versions that were seen to leave a process and to come back (docs/performance.md). With
+// CUPTI's versions that were seen to leave a process and to come back (docs/cupti.md). With
 // older ones, programs that use CUDA graphs crash when it comes back a second time.
 constexpr uint32_t kFirstVersionToDetach = 130'000;
 constexpr uint32_t kLastVersionToDetach = 130'499;
@@ -277,7 +277,7 @@ bool CuptiSource::waiting() const {
 void CuptiSource::switch_off() {
   // Records of copies and memsets stay on, without a buffer to be written to, at a cost that cannot
   // be told from none: CUPTI 13.0 to 13.3 frees what it knows of a copy twice when both are
-  // switched off while another thread copies, and the program crashes (docs/performance.md).
+  // switched off while another thread copies, and the program crashes (docs/cupti.md).
   for (const uint32_t kind : std::views::reverse(enabled_))
     if (kind != kMemcpy && kind != kMemset) library_->disable(kind);
   stop_call_tracing(*library_);
