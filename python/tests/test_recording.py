@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 import stepscope
 import stepscope.pipeline
+from stepscope.profiler.analysis import background
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "recording.md"
 PACKAGE = pathlib.Path(stepscope.__file__).parent
@@ -506,7 +507,7 @@ def test_every_iteration_is_a_step_without_a_schedule(
             if not steps_first:
                 profiler.step()
     with stepscope.open(tmp_path) as run:
-        steps = run.query("select step, dur from steps where complete order by step")
+        steps = run.query("select step, dur from steps order by step")
     assert steps["step"].tolist() == ([1, 2, 3] if steps_first else [0, 1, 2])
     assert min(steps["dur"].tolist()) >= 20_000_000
 
@@ -516,4 +517,19 @@ def test_the_only_iteration_is_a_step_without_a_schedule(tmp_path: pathlib.Path)
         time.sleep(0.02)
         profiler.step()
     with stepscope.open(tmp_path) as run:
-        assert run.query("select step from steps where complete")["step"].tolist() == [0]
+        assert run.query("select step from steps")["step"].tolist() == [0]
+
+
+def test_choices_of_an_analysis_have_their_effect(tmp_path: pathlib.Path) -> None:
+    profiler = stepscope.Profiler(output_path=str(tmp_path))
+    for number in range(3):
+        with stepscope.record_function(f"work {number}"):
+            busy(0.01)
+        profiler.step()
+    profiler.analyse(pretty=True, step_list=[1], mode="async")
+    background.finish()
+    (path,) = tmp_path.rglob("trace_view.json")
+    text = path.read_text()
+    assert '\n        "ph": "X"' in text
+    names = {event["name"] for event in json.loads(text)}
+    assert {name for name in names if name.startswith("work")} == {"work 1"}

@@ -161,12 +161,13 @@ bool much_shorter_than_others(const std::vector<StepRecord>& steps) {
   return steps.back().dur_ns < *middle / kTimesShorter;
 }
 
-// A loop that says at its end that the next step begins, and then stops, leaves a step that never
-// was. Its end is marked as that of others is, so what tells is that nothing is in it, unlike in
-// the one before, or, where none holds anything, that it is much shorter.
-void mark_empty_last_step(RankBuilder& rank) {
+// A loop that says at its end that the next step begins, and then stops, leaves a mark of a step that
+// never was. Its end is marked as that of others is, so what tells is that nothing is in it, unlike
+// in the one before, or, where none holds anything, that it is much shorter. It is not counted; the
+// mark stays in the timeline.
+void leave_out_step_that_never_was(RankBuilder& rank) {
   if (rank.steps.size() < 2 || !rank.steps.back().complete) return;
-  StepRecord& last = rank.steps.back();
+  const StepRecord& last = rank.steps.back();
   const StepRecord& before = rank.steps[rank.steps.size() - 2];
   bool work_before = false;
   for (TrackId track = 0; track < rank.track_count(); ++track) {
@@ -176,9 +177,7 @@ void mark_empty_last_step(RankBuilder& rank) {
       work_before |= slice.name != before.name && slice.ts_ns >= before.ts_ns;
     }
   }
-  if (!work_before && !much_shorter_than_others(rank.steps)) return;
-  last.complete = false;
-  rank.quality.add(QualityCode::kWindowCut, rank.strings.view(last.name));
+  if (work_before || much_shorter_than_others(rank.steps)) rank.steps.pop_back();
 }
 
 // Raw data of an NPU that nobody has exported yet: CANN alone knows their meaning.
@@ -279,7 +278,7 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
   }
   read_notes(run, rank);
   mark_steps_outside_of_windows(run, rank);
-  mark_empty_last_step(rank);
+  leave_out_step_that_never_was(rank);
   report_raw_npu_data(candidate.unit, rank);
   context.progress.add_done_bytes(candidate.bytes);
   return {};
