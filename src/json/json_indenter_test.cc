@@ -11,7 +11,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::string_view kText =
-    R"( {"a":[1,-2.5e3,{"b":"{[,:]} \" \\"}],"empty":[{},[],""], "nested":[[[]]],"c":null} )";
+    R"( {"a":[1,-2.5,{"b":"{[,:]} \" \\"}],"empty":[{},[],""], "nested":[[[]]],"c":null} )";
 
 std::string indented(std::string_view text, size_t piece) {
   JsonIndenter indenter;
