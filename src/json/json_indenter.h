@@ -1,4 +1,5 @@
-// Indents JSON text that comes in pieces, so that a file of any size is written with constant memory.
+// Indents JSON text that comes in pieces, so that a file of any size is written with constant
+// memory.
 #ifndef STEPSCOPE_JSON_JSON_INDENTER_H_
 #define STEPSCOPE_JSON_JSON_INDENTER_H_
 
@@ -9,13 +10,14 @@
 namespace stepscope {
 
 // A member and an element a line, four spaces a level, {} and [] as they are: what Python's
-// json.dumps(indent=4) and write_json(value, 4) write. White space between values is dropped; texts,
-// numbers and their order are not touched. The text must be JSON: nothing is checked. Levels beyond
-// the 32nd are indented like it, or a nested text could make a file a thousand times its size.
+// json.dumps(indent=4) and write_json(value, 4) write. White space between values is dropped;
+// texts, numbers and their order are not touched. The text must be JSON: nothing is checked. Levels
+// beyond the 32nd are indented like it, or a nested text could make a file a thousand times its
+// size.
 class JsonIndenter {
  public:
-  // The next piece, which may begin and end anywhere, also inside of a text. What is returned is good
-  // until the next call.
+  // The next piece, which may begin and end anywhere, also inside of a text. What is returned is
+  // good until the next call.
   std::string_view indent(std::string_view piece);
 
  private:

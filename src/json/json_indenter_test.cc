@@ -16,8 +16,7 @@ constexpr std::string_view kText =
 std::string indented(std::string_view text, size_t piece) {
   JsonIndenter indenter;
   std::string out;
-  for (size_t at = 0; at < text.size(); at += piece)
-    out += indenter.indent(text.substr(at, piece));
+  for (size_t at = 0; at < text.size(); at += piece) out += indenter.indent(text.substr(at, piece));
   return out;
 }
 

@@ -32,7 +32,9 @@ class CppName {
   // "" if it is not understood.
   std::string short_form() {
     std::string name = component(0);
-    return failed_ || name.empty() || at_ != text_.size() ? "" : name;
+    const bool is_name =
+        !name.empty() && std::string_view("<>(){}:, ").find(name.front()) == std::string_view::npos;
+    return failed_ || !is_name || at_ != text_.size() ? "" : name;
   }
 
  private:
@@ -65,16 +67,14 @@ class CppName {
   }
 
   std::string arguments(int depth) {
-    if (depth > kDeepest) failed_ = true;
     std::vector<std::string> all;
-    do {
+    failed_ = depth > kDeepest;
+    while (!failed_ && (all.empty() || text_[at_] == ',')) {
       ++at_;  // < or ,
       all.push_back(component(depth));
-    } while (!failed_ && at_ < text_.size() && text_[at_] == ',');
-    if (failed_ || at_ >= text_.size()) {
-      failed_ = true;
-      return {};
+      failed_ |= at_ >= text_.size();
     }
+    if (failed_) return {};
     ++at_;  // >
     const size_t before = all.size();
     if (!std::all_of(all.begin(), all.end(), is_filler)) std::erase_if(all, is_filler);

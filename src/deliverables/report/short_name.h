@@ -11,9 +11,9 @@ namespace stepscope {
 // How many characters a terminal shows, as far as each takes one place.
 size_t shown_width(std::string_view text);
 
-// The name as it is where it fits into `width` characters. Of a longer one that is a C++ function's,
-// without its namespaces, arguments, and template arguments that say little (numbers, plain types,
-// PyTorch's offset calculators):
+// The name as it is where it fits into `width` characters. Of a longer one that is a C++
+// function's, without its namespaces, arguments, and template arguments that say little (numbers,
+// plain types, PyTorch's offset calculators):
 //   void at::native::vectorized_elementwise_kernel<4, at::native::AbsFunctor<float>, ...>(int, ...)
 //   vectorized_elementwise_kernel<AbsFunctor<float>, …>
 // What is too long even so loses its middle. Different names may look the same then.

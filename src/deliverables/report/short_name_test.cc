@@ -7,16 +7,18 @@ namespace {
 
 TEST(ShortName, KernelsCanBeToldApart) {
   const auto name = [](const char* text) { return short_name(text, 64); };
-  EXPECT_EQ(name("void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda("
-                 "at::TensorIteratorBase&)::{lambda()#3}::operator()() const::{lambda()#7}::"
-                 "operator()() const::{lambda(float)#1}, std::array<char*, 2ul>, 4, "
-                 "TrivialOffsetCalculator<1, unsigned int>, at::native::memory::StoreWithCast<1> >("
-                 "int, at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3})"),
-            "unrolled_elementwise_kernel<direct_copy_kernel_cuda, …>");
-  EXPECT_EQ(name("void at::native::vectorized_elementwise_kernel<4, at::native::AUnaryFunctor<float, "
-                 "float, float, at::native::binary_internal::MulFunctor<float> >, std::array<char*, "
-                 "2ul> >(int, std::array<char*, 2ul>)"),
-            "vectorized_elementwise_kernel<AUnaryF…<MulFunctor<float>, …>, …>");
+  EXPECT_EQ(
+      name("void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda("
+           "at::TensorIteratorBase&)::{lambda()#3}::operator()() const::{lambda()#7}::"
+           "operator()() const::{lambda(float)#1}, std::array<char*, 2ul>, 4, "
+           "TrivialOffsetCalculator<1, unsigned int>, at::native::memory::StoreWithCast<1> >("
+           "int, at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3})"),
+      "unrolled_elementwise_kernel<direct_copy_kernel_cuda, …>");
+  EXPECT_EQ(
+      name("void at::native::vectorized_elementwise_kernel<4, at::native::AUnaryFunctor<float, "
+           "float, float, at::native::binary_internal::MulFunctor<float> >, std::array<char*, "
+           "2ul> >(int, std::array<char*, 2ul>)"),
+      "vectorized_elementwise_kernel<AUnaryF…<MulFunctor<float>, …>, …>");
   EXPECT_EQ(name("void at::native::(anonymous namespace)::cunn_SoftMaxBackward<4, float, float, "
                  "at::native::(anonymous namespace)::LogSoftMaxBackwardEpilogue>(float*, long)"),
             "cunn_SoftMaxBackward<LogSoftMaxBackwardEpilogue, …>");
@@ -26,7 +28,8 @@ TEST(ShortName, KernelsCanBeToldApart) {
 }
 
 TEST(ShortName, WhatFitsStaysAsItIs) {
-  EXPECT_EQ(short_name("void at::native::k<4, float>(int)", 60), "void at::native::k<4, float>(int)");
+  EXPECT_EQ(short_name("void at::native::k<4, float>(int)", 60),
+            "void at::native::k<4, float>(int)");
   EXPECT_EQ(short_name("", 10), "");
 }
 

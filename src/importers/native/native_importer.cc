@@ -161,10 +161,10 @@ bool much_shorter_than_others(const std::vector<StepRecord>& steps) {
   return steps.back().dur_ns < *middle / kTimesShorter;
 }
 
-// A loop that says at its end that the next step begins, and then stops, leaves a mark of a step that
-// never was. Its end is marked as that of others is, so what tells is that nothing is in it, unlike
-// in the one before, or, where none holds anything, that it is much shorter. It is not counted; the
-// mark stays in the timeline.
+// A loop that says at its end that the next step begins, and then stops, leaves a mark of a step
+// that never was. Its end is marked as that of others is, so what tells is that nothing is in it,
+// unlike in the one before, or, where none holds anything, that it is much shorter. It is not
+// counted; the mark stays in the timeline.
 void leave_out_step_that_never_was(RankBuilder& rank) {
   if (rank.steps.size() < 2 || !rank.steps.back().complete) return;
   const StepRecord& last = rank.steps.back();
