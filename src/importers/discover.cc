@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "base/file.h"
@@ -236,7 +236,8 @@ std::vector<RankSource> choose(std::vector<Candidate> forms) {
       source.part = std::move(forms_of_it.front());
     else
       source.chosen = std::move(forms_of_it.front());
-    std::move(forms_of_it.begin() + 1, forms_of_it.end(), std::back_inserter(source.others));
+    for (Candidate& other : std::span(forms_of_it).subspan(1))
+      if (!other.made_here) source.others.push_back(std::move(other));
   }
   return sources;
 }

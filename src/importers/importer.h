@@ -34,6 +34,8 @@ struct Candidate {
   // What a device's own profiler left beside a recording of the host: not another form of it, but a
   // part, read into the same rank. Forms of one part have the same name here; "": it is none.
   std::string part;
+  // Made by us from another form of its unit: not worth a note that it is not read.
+  bool made_here = false;
 };
 
 // A folder and what is directly in it, sorted by name. Links are not followed out of the tree the

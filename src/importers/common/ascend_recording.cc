@@ -218,6 +218,7 @@ std::optional<AscendRecording> find_ascend_recording(const Folder& folder) {
     const std::string marker =
         folder.path + "/" + std::string(kProfilerOutputFolder) + "/" + std::string(kOutputMarker);
     if (recording.is_host_run && std::filesystem::exists(marker, ignored)) {
+      recording.made_here = true;
       // Copies of what CANN's folders beside it hold.
       recording.databases.clear();
       recording.analyses.clear();

@@ -37,11 +37,13 @@ struct AscendRecording {
   std::string host_run;
   // The folder is itself such a run: CANN's folders lie beside the files that were made from it.
   bool is_host_run = false;
+  bool made_here = false;  // and these are they
 
   // The unit of candidates, which are parts of a run where there is one.
   void place(Candidate& candidate) const {
     candidate.part = host_run.empty() ? "" : folder;
     candidate.unit = host_run.empty() ? folder : host_run;
+    candidate.made_here = made_here;
   }
   bool has_text() const { return !traces.empty() || has_tables_of_ascend; }
   bool has_database() const { return !databases.empty() || !analyses.empty(); }

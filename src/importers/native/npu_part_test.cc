@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/own_files.h"
 #include "importers/discover.h"
 #include "stepscope/record.h"
 #include "tests/support/imported_run.h"
@@ -113,6 +114,15 @@ TEST_F(NpuPartTest, APartThatCannotBeReadDoesNotTakeTheHostWithIt) {
   ASSERT_TRUE(run.ok()) << run.error();
   EXPECT_EQ(run.column("steps", "step"), (std::vector<int64_t>{5, 6, 7}));
   EXPECT_GT(run.quality("truncated_input") + run.quality("unreadable_file"), 0);
+}
+
+TEST_F(NpuPartTest, WhatWasMadeOfTheRunIsNoOtherFormOfIt) {
+  export_it();
+  const std::string output = "run/ASCEND_PROFILER_OUTPUT/";
+  folder_.write(output + "trace_view.json", kTimeline);
+  EXPECT_EQ(ImportedRun(folder_.path("run")).quality("other_forms"), 1);
+  folder_.write(output + std::string(kOutputMarker), "{}");
+  EXPECT_EQ(ImportedRun(folder_.path("run")).quality("other_forms"), 0);
 }
 
 // A program that is recorded from outside has one for each window of its own profiler.
