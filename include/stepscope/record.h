@@ -145,8 +145,10 @@ enum stepscope_npu_data {
   STEPSCOPE_NPU_HOST_OSRT = 1 << 12
 };
 
-// Opens a recording in `folder`, which must exist. Returns 0, or -1 when it cannot;
-// stepscope_last_error() then has the sentence, until this thread's next failure.
+// Opens a recording in `folder`, which must exist and hold no other recording. Returns 0, or -1
+// when it cannot; stepscope_last_error() then has the sentence, until this thread's next failure. A
+// program that `stepscope record` runs is being recorded already: what it records goes there, the
+// folder and the options are not used, and stepscope_stop() leaves that recording alone.
 STEPSCOPE_API int stepscope_start(const char* folder, const stepscope_options* options);
 // Watching: recording is on, but nothing is written. The last seconds are kept in memory, and when
 // something happens they go into a new run's folder, with what is recorded for some steps or
@@ -197,10 +199,10 @@ STEPSCOPE_API int stepscope_start_from_environment(int with_gpu);
 STEPSCOPE_API int stepscope_begin_npu(const stepscope_options* options);
 STEPSCOPE_API void stepscope_end_npu(void);
 // Writes what is left and closes the file. Returns the recording's figures as JSON (events,
-// not_recorded, threads, bytes, seconds, writer_cpu_seconds, stopped_by, problems), valid until
-// this thread's next call; "{}" when nothing was recording. A disk that does not answer is waited
-// for 5 s, a slow one 30 s in all: "left_behind" is 1 then, and no other recording starts until it
-// has come back.
+// not_recorded, threads, bytes, seconds, writer_cpu_seconds, stopped_by, lost_because, problems),
+// valid until this thread's next call; "{}" when nothing was recording, {"joined":1} where
+// `stepscope record` does. A disk that does not answer is waited for 5 s, a slow one 30 s in all:
+// "left_behind" is 1 then, and no other recording starts until it has come back.
 STEPSCOPE_API const char* stepscope_stop(void);
 STEPSCOPE_API const char* stepscope_last_error(void);
 // What was asked for and will be missing from the recording that runs, so far: a JSON array of

@@ -533,3 +533,21 @@ def test_choices_of_an_analysis_have_their_effect(tmp_path: pathlib.Path) -> Non
     assert '\n        "ph": "X"' in text
     names = {event["name"] for event in json.loads(text)}
     assert {name for name in names if name.startswith("work")} == {"work 1"}
+
+
+def test_an_export_is_not_read_beside_the_run_it_was_made_of(tmp_path: pathlib.Path) -> None:
+    with stepscope.Profiler(output_path=str(tmp_path)) as profiler:
+        for _ in range(3):
+            busy(0.01)
+            profiler.step()
+    with stepscope.open(tmp_path) as run:
+        for name in ("export.json", "export.json.gz"):
+            run.write_chrome_trace(tmp_path / name)
+    with stepscope.open(tmp_path) as run:
+        assert run.query("select step from steps order by step")["step"].tolist() == [0, 1, 2]
+        assert run.query("select count(*) as n from quality")["n"].tolist() == [0]
+    alone = tmp_path / "elsewhere"
+    alone.mkdir()
+    (tmp_path / "export.json.gz").rename(alone / "export.json.gz")
+    with stepscope.open(alone) as run:
+        assert len(run.steps["step"]) >= 3

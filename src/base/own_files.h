@@ -11,6 +11,8 @@ inline constexpr std::string_view kProfilerOutputFolder = "ASCEND_PROFILER_OUTPU
 // Lists the files of that folder that were made here. Beside raw data such a folder is a product of
 // them, and not a part of what the run is read from.
 inline constexpr std::string_view kOutputMarker = "files.stepscope.json";
+// In the head of Chrome JSON that was exported here: the name of the file or folder it was made of.
+inline constexpr std::string_view kExportOf = "stepscopeExportOf";
 // Raw data of a run's framework.
 inline constexpr std::string_view kFrameworkFolder = "FRAMEWORK";
 

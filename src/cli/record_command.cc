@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
@@ -83,23 +85,75 @@ void put_first_on_python_path(const std::string& folder) {
   ::setenv("PYTHONPATH", alone ? folder.c_str() : (folder + ":" + others).c_str(), 1);
 }
 
+std::atomic<pid_t> recorded_program = 0;
+
+// A terminal sends its signals (Ctrl-C) to the program as well. Supervisors, batch systems and
+// `timeout` send theirs to this process alone.
+extern "C" void stepscope_pass_on(int signal, siginfo_t* info, void*) {
+  const pid_t program = recorded_program.load();
+  const int before = errno;
+  if (program > 0 && info->si_code <= 0) ::kill(program, signal);
+  errno = before;
+}
+
+// While it lives, signals that end programs or tell them something are the recorded program's.
+class PassedOnSignals {
+ public:
+  PassedOnSignals() {
+    ::sigemptyset(&signals_);
+    for (const int signal : kSignals) ::sigaddset(&signals_, signal);
+    ::sigprocmask(SIG_BLOCK, &signals_, &mask_before_);
+  }
+  ~PassedOnSignals() {
+    if (recorded_program.exchange(0) == 0) return;
+    for (size_t at = 0; at < std::size(kSignals); ++at)
+      ::sigaction(kSignals[at], &before_[at], nullptr);
+  }
+  PassedOnSignals(const PassedOnSignals&) = delete;
+  PassedOnSignals& operator=(const PassedOnSignals&) = delete;
+
+  void in_program() const { ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr); }
+  void pass_on_to(pid_t program) {
+    recorded_program = program;
+    struct sigaction action = {};
+    action.sa_sigaction = stepscope_pass_on;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    for (size_t at = 0; at < std::size(kSignals); ++at) {
+      ::sigaction(kSignals[at], &action, &before_[at]);
+      if (before_[at].sa_handler == SIG_IGN)  // nohup: of the program, too
+        ::sigaction(kSignals[at], &before_[at], nullptr);
+    }
+    ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+  }
+
+ private:
+  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+  sigset_t signals_;
+  sigset_t mask_before_;
+  struct sigaction before_[std::size(kSignals)] = {};
+};
+
 // The exit code as a shell would give it.
 Result<int> run_command(const std::vector<std::string>& command) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
+  PassedOnSignals signals;
   const pid_t child = ::fork();
-  if (child < 0) return system_error("cannot start the command", command[0], errno);
+  if (child < 0) {
+    const int failed = errno;
+    signals.in_program();
+    return system_error("cannot start the command", command[0], failed);
+  }
   if (child == 0) {
+    signals.in_program();
     ::execvp(words[0], words.data());
     const int failed = errno;
     fmt::print(stderr, "stepscope: {}\n",
                system_error("cannot start the command", command[0], failed).message());
     ::_exit(failed == ENOENT ? 127 : 126);
   }
-  // Ctrl-C goes to the program as well; this one waits for it and reports.
-  ::signal(SIGINT, SIG_IGN);
-  ::signal(SIGTERM, SIG_IGN);
+  signals.pass_on_to(child);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

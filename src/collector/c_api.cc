@@ -177,6 +177,8 @@ int start(const char* folder, const stepscope_options* options, bool from_enviro
 }  // namespace
 
 int stepscope_start(const char* folder, const stepscope_options* options) try {
+  if (folder == nullptr) return fail("cannot start recording: no folder was given");
+  if (!Process::instance().outer_folder().empty()) return 0;  // it is being recorded already
   return start(folder, options, false);
 } catch (const std::exception& failure) {
   return fail("cannot start recording: ", failure.what());
@@ -184,6 +186,7 @@ int stepscope_start(const char* folder, const stepscope_options* options) try {
 
 int stepscope_watch(const char* output, const stepscope_watch_options* rules,
                     const stepscope_options* options) try {
+  if (output == nullptr) return fail("cannot watch: no folder was given");
   stepscope_watch_options none{};
   none.size = sizeof none;
   return start(output, options, false, rules == nullptr ? &none : rules);
@@ -193,8 +196,8 @@ int stepscope_watch(const char* output, const stepscope_watch_options* rules,
 
 int stepscope_trigger(const char* kind, const char* what) try {
   stepscope::TriggerCause cause;
-  cause.kind = kind;
-  cause.what = what;
+  cause.kind = kind == nullptr ? "" : kind;
+  cause.what = what == nullptr ? "" : what;
   return Process::instance().trigger(std::move(cause)) ? 0 : fail("nothing is being watched");
 } catch (const std::exception& failure) {
   return fail("cannot capture: ", failure.what());
@@ -269,6 +272,7 @@ void stepscope_end_npu(void) try {
 
 const char* stepscope_stop(void) try {
   thread_local std::string statistics;
+  if (!Process::instance().outer_folder().empty()) return R"({"joined":1})";
   const auto stopped = Process::instance().stop();
   statistics = stopped ? stopped->to_json() : "{}";
   return statistics.c_str();
@@ -302,6 +306,7 @@ uint32_t stepscope_name(const char* text, size_t length) try {
 }
 
 void stepscope_metadata(const char* key, const char* json) try {
+  if (key == nullptr || json == nullptr) return;
   if (stepscope::is_json(json)) Process::instance().add_note(key, json);
 } catch (const std::exception&) {  // NOLINT: without memory there is nothing to be said
 }

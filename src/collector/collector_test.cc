@@ -16,6 +16,7 @@
 
 #include <gtest/gtest.h>
 
+#include "collector/process.h"
 #include "collector/recording_test.h"
 #include "stepscope/record.h"
 #include "tests/support/child_process.h"
@@ -287,10 +288,21 @@ TEST_F(Collector, WhatTheEnvironmentStartsTellsItsFolder) {
   ASSERT_EQ(stepscope_start_from_environment(0), 1) << stepscope_last_error();
   const std::string raw = stepscope_outer_folder();
   EXPECT_TRUE(raw.starts_with(folder.path("runs/")) && raw.ends_with("/FRAMEWORK")) << raw;
-  stepscope_stop();
+  // A program that starts and stops recordings of its own joins.
+  const testing::TemporaryFolder own;
+  EXPECT_EQ(stepscope_start(own.path().c_str(), nullptr), 0) << stepscope_last_error();
+  {
+    STEPSCOPE_SCOPE("of the program");
+  }
+  EXPECT_STREQ(stepscope_stop(), R"({"joined":1})");
+  EXPECT_TRUE(std::filesystem::is_empty(own.path()));
+  Process::instance().stop();
   ::unsetenv("STEPSCOPE_OUTPUT");  // not beside the recording's threads
   EXPECT_STREQ(stepscope_outer_folder(), "");
-  EXPECT_TRUE(read_back(raw + "/stepscope.raw").ended);
+  const ReadBack run = read_back(raw + "/stepscope.raw");
+  EXPECT_TRUE(run.ended);
+  ASSERT_EQ(run.ranges.size(), 1u);
+  EXPECT_EQ(run.ranges[0].name, "of the program");
 }
 
 TEST_F(Collector, TheEnvironmentChoosesBounds) {
@@ -303,7 +315,7 @@ TEST_F(Collector, TheEnvironmentChoosesBounds) {
   for (const auto& [name, value] : asked) ::setenv(name, value.c_str(), 1);
   ASSERT_EQ(stepscope_start_from_environment(0), 1) << stepscope_last_error();
   const std::string raw = stepscope_outer_folder();
-  stepscope_stop();
+  Process::instance().stop();
   const ReadBack run = read_back(raw + "/stepscope.raw");
   const std::string& began = run.notes.at("recording");
   EXPECT_NE(began.find(R"("max_host_mb":32,"max_disk_mb":512,"min_free_mb":256)"),
@@ -314,7 +326,7 @@ TEST_F(Collector, TheEnvironmentChoosesBounds) {
     const int outcome = stepscope_start_from_environment(0);
     if (*wrong == '\0') {
       EXPECT_EQ(outcome, 1) << "as if it were not set";
-      stepscope_stop();
+      Process::instance().stop();
       continue;
     }
     EXPECT_EQ(outcome, -1) << wrong;
@@ -322,6 +334,17 @@ TEST_F(Collector, TheEnvironmentChoosesBounds) {
               std::string::npos);
   }
   for (const auto& [name, value] : asked) ::unsetenv(name);
+}
+
+TEST_F(Collector, NothingFallsOverNull) {
+  EXPECT_EQ(stepscope_start(nullptr, nullptr), -1);
+  EXPECT_EQ(stepscope_watch(nullptr, nullptr, nullptr), -1);
+  EXPECT_EQ(stepscope_trigger(nullptr, nullptr), -1);
+  start();
+  stepscope_metadata(nullptr, nullptr);
+  stepscope_metadata("key", nullptr);
+  stepscope_metadata(nullptr, "1");
+  EXPECT_TRUE(stop().ended);
 }
 
 TEST_F(Collector, AThousandRecordingsLeaveNothingBehind) {

@@ -14,11 +14,16 @@ constexpr size_t kLongestName = 16384;  // stacks and shapes fit; a dumped tenso
 NameTable::NameTable() : too_many_(names_.intern("(too many names)")) {}
 
 uint32_t NameTable::intern(std::string_view text) {
-  text = text.substr(0, kLongestName);
+  if (text.size() > kLongestName) {
+    text = text.substr(0, kLongestName);
+    not_kept_.fetch_add(1, std::memory_order_relaxed);
+  }
   const std::lock_guard lock(mutex_);
   if (names_.size() >= kMostNames || names_.text_bytes() >= kMostTextBytes) {
     const StringId known = names_.find(text);
-    return known == kNoString ? too_many_ : known;
+    if (known != kNoString) return known;
+    not_kept_.fetch_add(1, std::memory_order_relaxed);
+    return too_many_;
   }
   return names_.intern(text);
 }

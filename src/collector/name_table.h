@@ -3,6 +3,7 @@
 #ifndef STEPSCOPE_COLLECTOR_NAME_TABLE_H_
 #define STEPSCOPE_COLLECTOR_NAME_TABLE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -17,6 +18,8 @@ class NameTable {
   NameTable();
 
   uint32_t intern(std::string_view text);
+  // How many names were cut or replaced because of the bounds so far.
+  uint64_t not_kept() const { return not_kept_.load(std::memory_order_relaxed); }
   // Calls visit(id, text) for the names from `first` on and returns how many there are now. The
   // texts live as long as the table.
   uint32_t visit_from(uint32_t first, const std::function<void(uint32_t, std::string_view)>& visit);
@@ -28,6 +31,7 @@ class NameTable {
   std::mutex mutex_;
   StringPool names_;
   uint32_t too_many_;
+  std::atomic<uint64_t> not_kept_ = 0;
 };
 
 }  // namespace stepscope

@@ -70,6 +70,7 @@ std::string RecordingStatistics::to_json() const {
                          .add("seconds", seconds)
                          .add("writer_cpu_seconds", writer_cpu_seconds)
                          .add("stopped_by", stopped_by)
+                         .add("lost_because", lost_because)
                          .add("problems", problems)
                          .text();
   if (left_behind) text.insert(text.size() - 1, ",\"left_behind\":1");
@@ -188,7 +189,7 @@ void Recorder::add_note(std::string_view name, std::string_view json) {
 void Recorder::lose(int64_t events, const char* why) {
   source_losses_ += events;
   const std::lock_guard lock(notes_mutex_);
-  if (std::ranges::find(problems_, why) == problems_.end()) problems_.emplace_back(why);
+  if (std::ranges::find(loss_reasons_, why) == loss_reasons_.end()) loss_reasons_.emplace_back(why);
 }
 
 std::vector<std::string> Recorder::problems() {

@@ -93,6 +93,7 @@ struct RecordingStatistics {
   double seconds = 0;
   double writer_cpu_seconds = 0;
   std::string stopped_by;             // the sentence, when a budget or the disk ended it early
+  std::string lost_because;           // sentences, where it did not and records are missing
   std::vector<std::string> problems;  // what the sources could not do, in sentences
   std::string captures_json;          // of a watch
   bool left_behind = false;           // the disk hangs: it is better left alone
@@ -180,6 +181,7 @@ class Recorder {
   int64_t count_in_rings();
   // What could not be done, in sentences; of threads without a ring if any were since `before`.
   std::vector<std::string> problems_since(const Losses& before);
+  std::vector<std::string> loss_reasons_since(const Losses& before);
   bool wait_for_writer();
   RecordingStatistics leave_behind(int64_t waited_ms);
 
@@ -251,6 +253,7 @@ class Recorder {
   std::vector<std::pair<std::string, std::string>> notes_;
   size_t note_bytes_ = 0;  // of notes_
   std::vector<std::string> problems_;
+  std::vector<std::string> loss_reasons_;
   std::string ended_early_;  // statistics_.stopped_by, for other threads
 };
 

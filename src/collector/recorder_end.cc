@@ -1,10 +1,12 @@
 // How a recording ends: the writer completes the file, stop() waits for it as long as it gets on.
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <utility>
 
+#include "base/json_text.h"
 #include "collector/crash_signals.h"
 #include "collector/record_tables.h"
 #include "collector/recorder.h"
@@ -114,6 +116,17 @@ void Recorder::finish_file() {
   statistics_.writer_cpu_seconds = static_cast<double>(thread_cpu_ns()) * 1e-9;
   statistics_.bytes = static_cast<int64_t>(output_->bytes());
   statistics_.problems = problems_since(lost_before_file_);
+  statistics_.lost_because.clear();
+  for (const std::string& reason : loss_reasons_since(lost_before_file_))
+    statistics_.lost_because += (statistics_.lost_because.empty() ? "" : "; ") + reason;
+  if (statistics_.not_recorded > 0 && statistics_.lost_because.empty())
+    statistics_.lost_because = "threads recorded faster than the writer could take it";
+  if (const uint64_t names = names_.not_kept(); names > 0) {
+    const std::string sentence = std::to_string(names) +
+                                 " names of this process were cut at 16,384 bytes, or are called "
+                                 "(too many names): it has 1,048,576 of them or 64 MiB";
+    chunk_.add_note("not_honoured", JsonObject().add("names", std::string_view(sentence)).text());
+  }
   chunk_.add_note("end", statistics_.to_json());
   flush(true);
   statistics_.bytes = static_cast<int64_t>(output_->bytes());
@@ -125,11 +138,21 @@ std::vector<std::string> Recorder::problems_since(const Losses& before) {
     const std::lock_guard lock(notes_mutex_);
     problems = problems_;
   }
+  std::ranges::move(loss_reasons_since(before), std::back_inserter(problems));
+  return problems;
+}
+
+std::vector<std::string> Recorder::loss_reasons_since(const Losses& before) {
+  std::vector<std::string> reasons;
+  {
+    const std::lock_guard lock(notes_mutex_);
+    reasons = loss_reasons_;
+  }
   if (static_cast<int64_t>(rings_.without_ring()) > before.without_ring) {
-    problems.emplace_back(
+    reasons.emplace_back(
         "threads recorded nothing: the rings of the others took what max_host_mb allows, raise it");
   }
-  return problems;
+  return reasons;
 }
 
 int64_t Recorder::count_not_recorded() {

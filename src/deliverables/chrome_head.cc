@@ -1,8 +1,11 @@
 #include "deliverables/chrome_head.h"
 
+#include <filesystem>
+
 #include <nlohmann/json.hpp>
 
 #include "base/json_text.h"
+#include "base/own_files.h"
 #include "json/json_tree.h"
 
 namespace stepscope {
@@ -32,6 +35,7 @@ int device_type(std::string_view kind) {
 std::string chrome_head(const ChromeRank& rank) {
   Json head;
   head["schemaVersion"] = 1;
+  head[kExportOf] = "";  // here, where readers of beginnings find it
   const Json versions = parse_object(rank.text(Table::kRanks, "versions"));
   Json devices = Json::array();
   const std::string name(rank.text(Table::kRanks, "device_name"));
@@ -49,6 +53,9 @@ std::string chrome_head(const ChromeRank& rank) {
   if (const std::string_view host = rank.text(Table::kRanks, "host"); !host.empty())
     head["host_name"] = std::string(host);
   for (const auto& [key, value] : versions.items()) head[key] = value;
+  // The name alone: files travel, and where they were is nobody's business.
+  const std::filesystem::path source(rank.text(Table::kRanks, "source_path"));
+  head[kExportOf] = source.filename().string();
   head["displayTimeUnit"] = "ms";
   head["baseTimeNanoseconds"] = rank.base_ns();
   head.erase("traceEvents");

@@ -159,6 +159,28 @@ void drop_repeated(std::vector<Candidate>& found) {
   });
 }
 
+// An export that lies beside what it was made of is a form of it, and never the one to read.
+void join_exports(std::vector<Candidate>& found) {
+  const auto is_named = [](const std::string& path, const std::string& name) {
+    return fs::path(path).filename() == name;
+  };
+  for (Candidate& made : found) {
+    if (made.export_of.empty()) continue;
+    for (const Candidate& source : found) {
+      const bool is_source =
+          &source != &made && source.export_of.empty() &&
+          (is_named(source.unit, made.export_of) || is_named(source.path, made.export_of)) &&
+          (made.rank_inferred || made.rank == source.rank);
+      if (!is_source) continue;
+      made.unit = source.unit;
+      made.rank = source.rank;
+      made.richness = 0;
+      made.made_here = true;
+      break;
+    }
+  }
+}
+
 // Numbers candidates that do not know their rank: the lowest numbers that are free, in order of
 // path.
 void number_ranks(std::vector<Candidate>& candidates) {
@@ -277,6 +299,7 @@ Result<std::vector<RankSource>> discover(const std::vector<std::string>& paths,
     if (notes != nullptr) notes->push_back(path + " cannot be read and was left out");
   }
   if (limits != nullptr) *limits = walk.limits;
+  join_exports(found);
   number_ranks(found);
 
   // Forms of one unit and rank belong together; the richest is read, and what is part of it.

@@ -36,6 +36,8 @@ struct Candidate {
   std::string part;
   // Made by us from another form of its unit: not worth a note that it is not read.
   bool made_here = false;
+  // The name of the file or folder that this one was exported from; "": not by us.
+  std::string export_of;
 };
 
 // A folder and what is directly in it, sorted by name. Links are not followed out of the tree the

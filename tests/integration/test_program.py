@@ -250,3 +250,21 @@ def test_ctrl_c_ends_a_query(run: Path) -> None:
     _, message = process.communicate(timeout=120)
     assert process.returncode == 1
     assert message == "stepscope: the query was cancelled\n"
+
+
+def test_signals_reach_the_recorded_program(tmp_path: Path) -> None:
+    """Supervisors and batch systems send them to the process that they started."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
+        words = [PROGRAM, "record", "-o", tmp_path / "runs", "--", "sleep", "600"]
+        with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+            # The line comes before the program does.
+            assert process.stderr is not None
+            process.stderr.readline()
+            while not children_of(process.pid):
+                time.sleep(0.01)
+            os.kill(process.pid, number)
+            assert process.wait(60) == 128 + number
+
+
+def children_of(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()

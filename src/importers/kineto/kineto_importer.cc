@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/decimal.h"
+#include "base/own_files.h"
 #include "base/utf8.h"
 #include "importers/chrome/chrome_reader.h"
 #include "importers/chrome/json_text.h"
@@ -48,6 +49,18 @@ int64_t rank_in_head(std::string_view head) {
   while (end < head.size() && head[end] >= '0' && head[end] <= '9') ++end;
   const auto number = parse_integer(head.substr(at, end - at));
   return number ? *number : kNull;
+}
+
+// What the file was exported from, when it was by us.
+std::string export_in_head(std::string_view head) {
+  const std::string key = "\"" + std::string(kExportOf) + "\":\"";
+  const size_t found = head.find(key);
+  if (found == std::string_view::npos) return {};
+  const size_t begin = found + key.size() - 1;
+  size_t end = begin + 1;
+  while (end < head.size() && head[end] != '"') end += head[end] == '\\' ? 2 : 1;
+  const auto name = json_tree(head.substr(begin, end + 1 - begin));
+  return name.is_string() ? name.get<std::string>() : "";
 }
 
 void find_steps(RankBuilder& rank) {
@@ -106,6 +119,7 @@ bool KinetoImporter::probe_file(const std::string& path, std::string_view head,
       path == candidate.unit ? 11 : 10;  // plain before packed: its args are read in place
   std::error_code ignored;
   candidate.bytes = std::filesystem::file_size(path, ignored);
+  candidate.export_of = export_in_head(head);
   found.push_back(candidate);
   return true;
 }

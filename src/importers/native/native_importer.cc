@@ -115,8 +115,10 @@ void read_notes(const RawRun& run, RankBuilder& rank) {
     if (name != "end") continue;
     const int64_t lost = integer_in(json, "not_recorded", 0);
     const std::string stopped_by = text_in(json, "stopped_by");
-    if (lost > 0 || !stopped_by.empty())
-      rank.quality.add(QualityCode::kDroppedRecords, stopped_by, std::max<int64_t>(lost, 1));
+    if (lost > 0 || !stopped_by.empty()) {
+      const std::string why = stopped_by.empty() ? text_in(json, "lost_because") : stopped_by;
+      rank.quality.add(QualityCode::kDroppedRecords, why, std::max<int64_t>(lost, 1));
+    }
   }
   rank.info.versions_json = text_of(versions);
   if (!parallel.empty()) rank.info.parallel_json = text_of(parallel);

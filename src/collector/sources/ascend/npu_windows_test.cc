@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "collector/process.h"
 #include "collector/recording_test.h"
 #include "stepscope/record.h"
 #include "tests/support/child_process.h"
@@ -29,7 +30,7 @@ class NpuWindowsTest : public ::testing::Test {
     options_.npu_level = 2;
   }
   ~NpuWindowsTest() override {
-    stepscope_stop();
+    Process::instance().stop();
     ::unsetenv("STEPSCOPE_OUTPUT");
     EXPECT_EQ(calls("VIOLATION"), 0);
   }
@@ -86,7 +87,7 @@ TEST_F(NpuWindowsTest, TheEndOfTheRecordingEndsAWindow) {
   ASSERT_EQ(stepscope_begin_npu(&options_), 0) << stepscope_last_error();
   EXPECT_EQ(stepscope_begin_npu(&options_), -1) << "there is one already";
   EXPECT_NE(std::string(stepscope_last_error()).find("being recorded already"), std::string::npos);
-  stepscope_stop();
+  Process::instance().stop();
   EXPECT_EQ(calls("aclprofFinalize"), 1);
   start();  // and the next recording can have it
   EXPECT_EQ(stepscope_begin_npu(&options_), 0) << stepscope_last_error();
@@ -99,7 +100,7 @@ TEST_F(NpuWindowsTest, AWindowThatBeginsBesideTheEndIsNotLeftRunning) {
   int begun = 1;
   std::thread beginning([&] { begun = stepscope_begin_npu(&options_); });
   while (calls("aclprofInit") == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  stepscope_stop();
+  Process::instance().stop();
   beginning.join();
   cann_.tell("");
   EXPECT_EQ(calls("aclprofStart"), calls("aclprofStop"));
@@ -109,7 +110,7 @@ TEST_F(NpuWindowsTest, AWindowThatBeginsBesideTheEndIsNotLeftRunning) {
   EXPECT_EQ(stepscope_begin_npu(&options_), 0) << stepscope_last_error();
   stepscope_end_npu();
   const std::string raw = raw_;
-  stepscope_stop();
+  Process::instance().stop();
   EXPECT_EQ(count_notes(raw, "npu"), 1);
 }
 
@@ -120,7 +121,7 @@ TEST_F(NpuWindowsTest, AWindowThatEndsBesideTheEndIsInItsRecording) {
   cann_.tell("wait aclprofStop=300");
   std::thread ending([] { stepscope_end_npu(); });
   while (calls("aclprofStop") == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  stepscope_stop();
+  Process::instance().stop();
   ending.join();
   cann_.tell("");
   EXPECT_EQ(count_notes(raw_, "npu"), 1);
@@ -137,7 +138,7 @@ TEST_F(NpuWindowsTest, ThreadsMayBeginAndEndWhileRecordingsComeAndGo) {
   for (int i = 0; i < 20; ++i) {
     start();
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    stepscope_stop();
+    Process::instance().stop();
   }
   done = true;
   windows.join();
@@ -166,7 +167,7 @@ TEST_F(NpuWindowsTest, AForkedChildLeavesItsParentsAlone) {
   ASSERT_EQ(stepscope_begin_npu(&options_), 0) << stepscope_last_error();
   const auto child = testing::run_in_child([] {
     stepscope_end_npu();
-    stepscope_stop();
+    Process::instance().stop();
     return std::string("done");
   });
   EXPECT_EQ(child.text, "done");
