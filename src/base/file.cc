@@ -139,7 +139,7 @@ Result<std::string> read_file(const std::string& path, uint64_t limit) {
   return text;
 }
 
-Result<OutputFile> OutputFile::create(const std::string& path) {
+Result<OutputFile> OutputFile::create(const std::string& path, uint32_t mode) {
   OutputFile file;
   file.path_ = path;
   // Two threads, or processes with the same number on two machines, may write the same file: each
@@ -148,7 +148,7 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
     file.temporary_path_ =
         path + std::string(kPartial) + std::to_string(::getpid()) + "." + std::to_string(number);
     file.descriptor_ =
-        ::open(file.temporary_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        ::open(file.temporary_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (file.descriptor_ < 0 && errno != EEXIST) return system_error("cannot write", path, errno);
   }
   ::flock(file.descriptor_, LOCK_EX | LOCK_NB);  // held while it is open: see below

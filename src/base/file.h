@@ -71,7 +71,8 @@ Result<std::string> read_file(const std::string& path, uint64_t limit);
 // final name.
 class OutputFile {
  public:
-  static Result<OutputFile> create(const std::string& path);
+  // `mode` is what others may do with it, less the umask.
+  static Result<OutputFile> create(const std::string& path, uint32_t mode = 0644);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&& other) noexcept;
   ~OutputFile();

@@ -259,6 +259,17 @@ class RunImport {
   Status write_error_;
 };
 
+// A store is as confidential as what it was made of: nobody else may read it who may not read that.
+uint32_t mode_of_store(const std::vector<std::string>& paths) {
+  uint32_t mode = 0644;
+  std::error_code error;
+  for (const std::string& path : paths) {
+    const fs::perms allowed = fs::status(path, error).permissions();
+    if (!error) mode &= static_cast<uint32_t>(allowed);
+  }
+  return mode | 0600;
+}
+
 }  // namespace
 
 Result<ImportedRun> import_run(const std::vector<std::string>& given_paths,
@@ -300,7 +311,8 @@ Result<ImportedRun> import_run(const std::vector<std::string>& given_paths,
   auto sources = discover(paths, options.form, &run.notes, &limits);
   if (!sources) return std::move(sources.error());
   remove_abandoned_outputs(run.store_path);
-  auto writer = StoreWriter::create(run.store_path, static_cast<uint32_t>(sources->size()));
+  auto writer = StoreWriter::create(run.store_path, static_cast<uint32_t>(sources->size()),
+                                    mode_of_store(paths));
   if (!writer) return std::move(writer.error());
   for (const std::string& limit : limits) {
     run.notes.push_back(limit);

@@ -116,6 +116,20 @@ TEST_F(StoreReuse, BesideAReadOnlyFolderTheCacheIsUsed) {
   EXPECT_FALSE(fs::exists(path + ".stepscope"));
 }
 
+TEST_F(StoreReuse, NobodyReadsAStoreWhoMayNotReadTheInput) {
+  const TemporaryFolder folder;
+  for (const int mode : {0600, 0640, 0644}) {
+    const std::string path = folder.write("trace.json", trace_of(event("a", 1)));
+    ASSERT_EQ(::chmod(path.c_str(), static_cast<mode_t>(mode)), 0);
+    const auto run = import(path);
+    ASSERT_TRUE(run.ok()) << run.error().message();
+    struct stat about{};
+    ASSERT_EQ(::stat(run->store_path.c_str(), &about), 0);
+    EXPECT_EQ(static_cast<int>(about.st_mode) & 077 & ~mode, 0);
+    fs::remove(run->store_path);
+  }
+}
+
 TEST_F(StoreReuse, WhatAKilledImportLeftIsRemoved) {
   const std::string path = folder_.write("t.json", trace_of({event("a", 1)}));
   const pid_t dead = ::fork();

@@ -27,8 +27,8 @@ size_t stored_sections(const Column& column) {
 }
 
 Result<std::unique_ptr<StoreWriter>> StoreWriter::create(const std::string& path,
-                                                         uint32_t rank_count) {
-  auto file = OutputFile::create(path);
+                                                         uint32_t rank_count, uint32_t mode) {
+  auto file = OutputFile::create(path, mode);
   if (!file) return std::move(file.error());
   std::unique_ptr<StoreWriter> writer(new StoreWriter(std::move(*file), rank_count));
   StoreHeader header{};

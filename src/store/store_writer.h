@@ -22,7 +22,8 @@ namespace stepscope {
 
 class StoreWriter {
  public:
-  static Result<std::unique_ptr<StoreWriter>> create(const std::string& path, uint32_t rank_count);
+  static Result<std::unique_ptr<StoreWriter>> create(const std::string& path, uint32_t rank_count,
+                                                     uint32_t mode = 0644);
 
   // Sorts, nests, links and writes one rank; `position` is its place in the run. Thread-safe for
   // different positions. `threads` bounds the parallelism inside the rank.
