@@ -109,9 +109,10 @@ const std::vector<FindingRow>& RunAnalyses::findings() {
   return results_->findings.get([&] {
     auto rows = finding_rows(find_causes(facts()));
     if (rows.empty()) {
-      const auto& devices = device_intervals();
-      const bool no_work = std::all_of(devices.begin(), devices.end(),
-                                       [](const auto& rank) { return rank.empty(); });
+      const auto& budget = step_budget();
+      const bool no_work = std::all_of(budget.begin(), budget.end(), [](const StepBudgetRow& row) {
+        return !row.averaged || row.idle_ns == row.step_ns;
+      });
       results_->add_reason("findings",
                            facts().step_ns() == kNull ? "there are no complete steps to judge"
                            : no_work ? "the steps hold no operators and no device work to judge"

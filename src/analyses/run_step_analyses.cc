@@ -1,4 +1,5 @@
 // The part of RunAnalyses about steps and what devices do in them.
+#include <map>
 #include <utility>
 
 #include "analyses/run_results.h"
@@ -11,6 +12,20 @@ constexpr std::string_view kNoWork =
     "there are no operators and no device work: record with activities that include the CPU or the "
     "device";
 constexpr std::string_view kNoSteps = "the recording has no complete step: record more of them";
+
+// Where the device itself recorded when a step begins to compute, what comes before is its waiting
+// for the next batch. By rank and window.
+using RecordedWaits = std::map<std::pair<int64_t, int64_t>, std::vector<Interval>>;
+RecordedWaits recorded_waits(const std::vector<StepTraceRow>& trace) {
+  RecordedWaits waits;
+  for (const StepTraceRow& row : trace) {
+    if (row.step != kNull && row.points == "file" && row.iteration_interval_ns > 0)
+      waits[{row.rank, row.window}].push_back(
+          {row.start_ns, row.start_ns + row.iteration_interval_ns});
+  }
+  for (auto& [rank, intervals] : waits) intervals = merge_intervals(std::move(intervals));
+  return waits;
+}
 
 }  // namespace
 
@@ -122,10 +137,12 @@ const std::vector<StepTimeRow>& RunAnalyses::step_times() {
 const std::vector<StepBudgetRow>& RunAnalyses::step_budget() {
   return results_->step_budget.get([&] {
     const auto& intervals = device_intervals();
-    steps();
+    const RecordedWaits waits = recorded_waits(step_trace());
     return rows_of_ranks<StepBudgetRow>(ranks_.size(), options_.threads, [&](size_t rank) {
       std::vector<StepBudgetRow> rows;
-      const HostActivity host = host_activity(*store_, rank);
+      HostActivity host = host_activity(*store_, rank);
+      if (const auto own = waits.find({ranks_[rank].rank, ranks_[rank].window}); own != waits.end())
+        host.input = unite_intervals(host.input, own->second);
       // How long marked steps take is known even where nothing in them was recorded.
       const std::vector<DeviceIntervals> nothing(1);
       for (const DeviceIntervals& device : intervals[rank].empty() ? nothing : intervals[rank]) {

@@ -373,6 +373,38 @@ TEST(PlantedRuns, TheFirstFinding) {
   EXPECT_GT(first.end_ns - first.start_ns, 600'000'000) << "one of its steps";
 }
 
+// The device recorded when each step begins to compute: its budget says what the advice says.
+TEST(MindInsightReplies, BudgetHasTheIntervalAsWaitingForData) {
+  STEPSCOPE_NEEDS_SHARED_DATA();
+  const ImportedRun imported(shared_data() + kResource + "JOB1");
+  ASSERT_TRUE(imported.ok()) << imported.error();
+  RunAnalyses run(imported.shared_store(), {});
+  std::map<int64_t, int64_t> intervals;
+  for (const StepTraceRow& row : run.step_trace()) {
+    if (row.step != kNull) intervals[row.step] = row.iteration_interval_ns;
+  }
+  int64_t waits_ns = 0;
+  for (const StepBudgetRow& row : run.step_budget()) {
+    if (!row.averaged) continue;
+    EXPECT_EQ(row.input_ns, intervals.at(row.step)) << row.step;
+    waits_ns += row.input_ns;
+  }
+  EXPECT_GT(waits_ns, 0);
+}
+
+// Traces of the first versions have their marks among the operators.
+TEST(OldTraces, MarksAreNoOperators) {
+  STEPSCOPE_NEEDS_SHARED_DATA();
+  const ImportedRun imported(shared_data() + "/kineto/kineto_tb/unit/pure_cpu.json");
+  ASSERT_TRUE(imported.ok()) << imported.error();
+  RunAnalyses run(imported.shared_store(), {});
+  EXPECT_EQ(run.steps().size(), 2u);
+  ASSERT_FALSE(run.operators().operators.empty());
+  for (const OperatorRow& row : run.operators().operators)
+    EXPECT_FALSE(is_step_mark_name(row.name)) << row.name;
+  for (const StepBudgetRow& row : run.step_budget()) EXPECT_LT(row.compute_ns, row.step_ns);
+}
+
 // The slices that a finding points to are where its numbers come from.
 TEST(PlantedRuns, EvidenceOfGpt2) {
   STEPSCOPE_NEEDS_SHARED_DATA();

@@ -1,13 +1,20 @@
 #include "api/run_summary.h"
 
+#include <algorithm>
 #include <functional>
+#include <map>
+#include <tuple>
+#include <utility>
 
+#include "analyses/common/rank_rows.h"
+#include "analyses/common/saturated.h"
+#include "analyses/operators/op_tree.h"
 #include "store/schema.h"
 
 namespace stepscope {
 namespace {
 
-constexpr const char* kNamesShown = "8";
+constexpr size_t kNamesShown = 8;
 
 // A row of a result, read column by column.
 class Row {
@@ -108,26 +115,49 @@ Status read_names(Database& database, const QueryLimits& limits, RunSummary& sum
       !status) {
     return status;
   }
-  if (auto status = each_row(
-          database, limits,
-          std::string("select name, class, count(*), sum(dur) as time from kernels where "
-                      "flags & 1 = 0 group by name, class order by time desc, name limit ") +
-              kNamesShown,
-          [&](const Row& row) {
-            summary.device_names.push_back(
-                {row.text(0), row.text(1), row.integer(2, 0), row.integer(3, 0)});
-          });
-      !status) {
-    return status;
+  return each_row(database, limits,
+                  "select name, class, count(*), sum(dur) as time from kernels where "
+                  "flags & 1 = 0 group by name, class order by time desc, name limit " +
+                      std::to_string(kNamesShown),
+                  [&](const Row& row) {
+                    summary.device_names.push_back(
+                        {row.text(0), row.text(1), row.integer(2, 0), row.integer(3, 0)});
+                  });
+}
+
+// As the table `operators` of the analyses has them: impossible ones are left out, and the time of
+// an operator includes calls of the same one inside of it.
+void add_operators(const StoreReader& store, size_t rank, std::map<int64_t, NameSummary>& sums) {
+  const OpTree tree = build_op_tree(store, rank);
+  const auto name_of = [&](uint32_t op) {
+    return tree.kind[op] == kNoGroup ? kNull : tree.kinds.key(tree.kind[op])[OpTree::kName];
+  };
+  uint32_t op = 0;
+  for_each_row<1>(store, Table::kOps, rank, {"dur"}, [&](const auto& row) {
+    const uint32_t own = op++;
+    const int64_t name = name_of(own);
+    if (name == kNull) return;
+    NameSummary& sum = sums[name];
+    ++sum.count;
+    for (uint32_t at = tree.caller[own]; at != kNoOp; at = tree.caller[at]) {
+      if (name_of(at) == name) return;
+    }
+    add_saturated(sum.total_ns, row[0]);
+  });
+}
+
+void read_operators(const StoreReader& store, RunSummary& summary) {
+  std::map<int64_t, NameSummary> sums;
+  for (size_t rank = 0; rank < store.rank_count(); ++rank) add_operators(store, rank, sums);
+  for (auto& [name, sum] : sums) {
+    sum.name = store.string(name);
+    summary.op_names.push_back(std::move(sum));
   }
-  return each_row(
-      database, limits,
-      std::string("select name, count(*), sum(dur) as time from ops where dur >= 0 "
-                  "group by name order by time desc, name limit ") +
-          kNamesShown,
-      [&](const Row& row) {
-        summary.op_names.push_back({row.text(0), "", row.integer(1, 0), row.integer(2, 0)});
-      });
+  std::sort(summary.op_names.begin(), summary.op_names.end(),
+            [](const NameSummary& a, const NameSummary& b) {
+              return std::tie(b.total_ns, a.name) < std::tie(a.total_ns, b.name);
+            });
+  if (summary.op_names.size() > kNamesShown) summary.op_names.resize(kNamesShown);
 }
 
 Status read_quality(Database& database, const QueryLimits& limits, RunSummary& summary) {
@@ -154,6 +184,7 @@ Result<RunSummary> summarise_run(const StoreReader& store, Database& database,
   for (const auto read : {read_ranks, read_steps, read_names, read_quality}) {
     if (auto status = read(database, limits, summary); !status) return std::move(status.error());
   }
+  read_operators(store, summary);
   summary.triggers = run_triggers(store);
   for (size_t position = 0; position < store.rank_count(); ++position) {
     const int64_t window = store.column(Table::kRanks, "window", position).at(0);

@@ -1,6 +1,6 @@
-// What `stepscope info` and Python's Run.info() say about a run: small tables, each from one SQL
-// statement, printed as text for people or as JSON. Costs a few nanoseconds a row of `kernels` and
-// `ops`, whose names it sums up.
+// What `stepscope info` and Python's Run.info() say about a run: small tables, most of them from
+// one SQL statement, printed as text for people or as JSON. Costs a few nanoseconds a row of
+// `kernels`, whose names it sums up, and one pass over `slices`, in which operators nest.
 #ifndef STEPSCOPE_API_RUN_SUMMARY_H_
 #define STEPSCOPE_API_RUN_SUMMARY_H_
 

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "tests/support/temporary_folder.h"
 
@@ -69,6 +70,26 @@ TEST_F(RunTest, KnowsWhatItOpened) {
   ASSERT_TRUE(again.ok());
   EXPECT_FALSE((*again)->imported());
   EXPECT_EQ((*again)->store_path(), run_->store_path());
+}
+
+// As the table operators has them: recursive calls once, impossible ones not at all.
+TEST_F(RunTest, OperatorsOfTheSummaryAreThoseOfTheAnalyses) {
+  constexpr std::string_view kCalls = R"({"traceEvents": [
+{"ph": "X", "cat": "cpu_op", "name": "rec", "pid": 1, "tid": 1, "ts": 300, "dur": 100},
+{"ph": "X", "cat": "cpu_op", "name": "other", "pid": 1, "tid": 1, "ts": 305, "dur": 60},
+{"ph": "X", "cat": "cpu_op", "name": "rec", "pid": 1, "tid": 1, "ts": 310, "dur": 50},
+{"ph": "X", "cat": "cpu_op", "name": "verylong", "pid": 1, "tid": 2, "ts": 0, "dur": 700000000000}
+]})";
+  auto run = stepscope::Run::open({folder_.write("calls.json", kCalls)}, {}, progress_);
+  ASSERT_TRUE(run.ok()) << run.error().message();
+  const auto info = (*run)->info_json(progress_);
+  ASSERT_TRUE(info.ok()) << info.error().message();
+  const auto operators = nlohmann::json::parse(*info)["operators"];
+  ASSERT_EQ(operators.size(), 2u) << operators;
+  EXPECT_EQ(operators[0]["name"], "rec");
+  EXPECT_EQ(operators[0]["count"], 2);
+  EXPECT_EQ(operators[0]["total_ns"], 100'000);
+  EXPECT_EQ(operators[1]["name"], "other");
 }
 
 TEST_F(RunTest, TablesAreTypedArrays) {

@@ -6,7 +6,7 @@ export const apiRoot = new URL('./api/v1/', document.baseURI).href
 // tests/browser/early.test.ts finds it.
 const tablesOf: Record<string, string[]> = {
   overview: [
-    'step_budget?limit=100000', 'step_trace?limit=100000', 'findings?limit=20000', 'operator_types?limit=100000', 'pipeline?limit=20000',
+    'step_budget?limit=100000', 'steps?limit=100000', 'step_trace?limit=100000', 'findings?limit=20000', 'operator_types?limit=100000', 'pipeline?limit=20000',
     'timeline?limit=20000', 'device_time?limit=20000', 'memory?limit=20000', 'cpu?limit=20000', 'device_use?limit=20000',
   ],
   steps: ['step_trace?rank=first&limit=100000', 'step_trace?limit=20000', 'step_reduces?rank=first&limit=100000'],

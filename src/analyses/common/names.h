@@ -24,7 +24,7 @@ bool is_gradient_operator(std::string_view name);
 bool is_optimizer_name(std::string_view name);
 // Host calls of collectives that mark themselves ("nccl:all_reduce", "gloo:broadcast").
 bool is_collective_call_name(std::string_view name);
-// Receiving from another stage of a pipeline.
+// Receiving from another stage of a pipeline; of NCCL's SendRecv ask send_receive_kinds() too.
 bool is_receive_name(std::string_view name);
 // Categories of calls into a device's runtime or driver.
 bool is_runtime_category(std::string_view category);

@@ -8,6 +8,7 @@
 
 #include "analyses/communication/plane_tasks.h"
 #include "analyses/communication/process_groups.h"
+#include "analyses/communication/send_receive_kinds.h"
 #include "base/decimal.h"
 #include "base/hash.h"
 #include "base/intervals.h"
@@ -69,7 +70,8 @@ class RankReading {
         flags_(store.column(Table::kSlices, "flags", rank.position)),
         slice_base_(static_cast<int64_t>(store.row_base(Table::kSlices, rank.position))),
         track_base_(static_cast<int64_t>(store.row_base(Table::kTracks, rank.position))),
-        groups_(text_at(store, Table::kRanks, "parallel", rank.position)) {}
+        groups_(text_at(store, Table::kRanks, "parallel", rank.position)),
+        send_receive_kinds_(send_receive_kinds(store, rank.position)) {}
 
   RankCommunication read() {
     read_operators();
@@ -142,7 +144,9 @@ class RankReading {
     // As the source says, until the tasks say more.
     result.wait_ns = row[kWait];
     result.transit_ns = row[kTransit];
-    result.collective = kind_of(row[kOp], row[kName]);
+    const auto told = send_receive_kinds_.find(row[kId]);
+    result.collective =
+        told == send_receive_kinds_.end() ? kind_of(row[kOp], row[kName]) : told->second;
     result.kind = collective_kind_name(result.collective);
     result.group_identity = identity_of(result.group, members);
     return result;
@@ -347,6 +351,7 @@ class RankReading {
   int64_t slice_base_;
   int64_t track_base_;
   ProcessGroups groups_;
+  std::unordered_map<int64_t, CollectiveKind> send_receive_kinds_;
   int64_t level_id_ = kNull;
   std::string_view level_;
   std::unordered_map<int64_t, CollectiveKind> kinds_;

@@ -1,10 +1,13 @@
 #include "analyses/quality/quality.h"
 
+#include <array>
 #include <cmath>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "analyses/advice/wording.h"
+#include "analyses/steps/steps.h"
 
 namespace stepscope {
 namespace {
@@ -39,6 +42,45 @@ QualityRow incomplete_steps(const StoreReader& store, const RankId& rank,
   return found;
 }
 
+// Marks of the store that are no steps of their own.
+QualityRow repeated_marks(const StoreReader& store, const RankId& rank,
+                          std::span<const StepRow> steps) {
+  QualityRow found;
+  found.code = kRepeatedMarks;
+  found.severity = "suspect";
+  found.meaning = "marks over another mark of the same step; the step counts once";
+  if (steps.empty() || steps.front().source == "inferred") return found;
+  std::map<int64_t, int64_t> marks;  // by number of the step
+  for_each_row<3>(store, Table::kSteps, rank.position, {"step", "ts", "dur"}, [&](const auto& row) {
+    if (row[1] != kNull && row[2] >= 0) ++marks[row[0]];
+  });
+  for (const StepRow& step : steps) --marks[step.step];
+  size_t examples = 0;
+  for (const auto& [step, count] : marks) {
+    if (count <= 0) continue;
+    found.count += count;
+    if (examples++ < kExamples)
+      found.example += (found.example.empty() ? "step " : ", step ") + std::to_string(step);
+  }
+  return found;
+}
+
+QualityRow between_steps(std::span<const StepRow> steps) {
+  const TimeBetweenSteps between = time_between_steps(steps);
+  QualityRow found;
+  found.code = kBetweenSteps;
+  found.severity = "note";
+  found.meaning =
+      "time between steps that belongs to none of them: an iteration of the program is longer than "
+      "its step";
+  found.count = between.count;
+  if (between.count > 0)
+    found.example = words_for_time(std::llround(between.mean_ns())) +
+                    " between two steps on average, " + words_for_share(between.share()) +
+                    " of the time";
+  return found;
+}
+
 }  // namespace
 
 std::vector<QualityRow> quality_rows(const StoreReader& store, const RankId& rank,
@@ -62,8 +104,10 @@ std::vector<QualityRow> quality_rows(const StoreReader& store, const RankId& ran
                     one.excluded = row[5] == 1;
                     add(std::move(one));
                   });
-  if (QualityRow incomplete = incomplete_steps(store, rank, steps); incomplete.count > 0)
-    add(std::move(incomplete));
+  for (QualityRow& row : std::array{incomplete_steps(store, rank, steps),
+                                    repeated_marks(store, rank, steps), between_steps(steps)}) {
+    if (row.count > 0) add(std::move(row));
+  }
   if (overhead) {
     QualityRow cost;
     cost.code = kProfilerOverhead;

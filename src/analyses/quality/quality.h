@@ -1,5 +1,6 @@
 // The data-quality report of a run: what the importers counted, and what only the analyses see:
-// steps that turn out to be incomplete, and what recording cost.
+// steps that turn out to be incomplete or were marked twice, time that no step has, and what
+// recording cost.
 #ifndef STEPSCOPE_ANALYSES_QUALITY_QUALITY_H_
 #define STEPSCOPE_ANALYSES_QUALITY_QUALITY_H_
 
@@ -32,8 +33,9 @@ inline constexpr Field<QualityRow> kQualityFields[] = {
     field<&QualityRow::rank>("rank", Unit::kNone, "rank"),
     field<&QualityRow::window>("window", Unit::kNone, "recording window of the rank"),
     field<&QualityRow::code>("code", Unit::kNone,
-                             "name of the condition; incomplete_steps and profiler_overhead are "
-                             "of the analyses, the others of the importer"),
+                             "name of the condition; incomplete_steps, repeated_marks, "
+                             "between_steps and profiler_overhead are of the analyses, the others "
+                             "of the importer"),
     field<&QualityRow::severity>("severity", Unit::kNone,
                                  "loss (data is missing), suspect (data is doubtful) or note"),
     field<&QualityRow::count>("count", Unit::kCount, "how often"),
@@ -43,6 +45,8 @@ inline constexpr Field<QualityRow> kQualityFields[] = {
 };
 
 inline constexpr std::string_view kIncompleteSteps = "incomplete_steps";
+inline constexpr std::string_view kRepeatedMarks = "repeated_marks";
+inline constexpr std::string_view kBetweenSteps = "between_steps";
 inline constexpr std::string_view kProfilerOverhead = "profiler_overhead";
 
 // Of one rank. `overhead`: how much longer steps were while they were recorded, where that is

@@ -7,6 +7,7 @@
 #include "analyses/common/interval_index.h"
 #include "analyses/common/merging.h"
 #include "analyses/common/names.h"
+#include "analyses/communication/send_receive_kinds.h"
 
 namespace stepscope {
 namespace {
@@ -48,16 +49,23 @@ std::map<int64_t, IntervalIndex> receive_intervals(const StoreReader& store, siz
   if (!communicates) return result;
   const int64_t only_device = devices.size() == 1 ? devices.front().device : 0;
   const std::vector<uint8_t> classes = classify_strings(store, is_receive_name);
+  const auto told = send_receive_kinds(store, rank);
+  const auto is_receive = [&](int64_t slice, int64_t name) {
+    if (class_of(classes, name) == 0) return false;
+    const auto found = told.find(slice);
+    return found == told.end() || found->second == CollectiveKind::kReceive ||
+           found->second == CollectiveKind::kSendReceive;
+  };
   std::map<int64_t, Merging> receives;
-  for_each_row<5>(store, Table::kKernels, rank, {"ts", "dur", "flags", "device", "name"},
-                  [&](const auto& row) {
-                    const auto [ts_ns, dur_ns, flags, device, name] = row;
-                    if (class_of(classes, name) == 0 || dur_ns == kNull || dur_ns < 0 ||
-                        (flags & kFlagImpossible)) {
-                      return;
-                    }
-                    receives[device == kNull ? only_device : device].add(ts_ns, ts_ns + dur_ns);
-                  });
+  for_each_row<6>(
+      store, Table::kKernels, rank, {"ts", "dur", "flags", "device", "name", "id"},
+      [&](const auto& row) {
+        const auto [ts_ns, dur_ns, flags, device, name, id] = row;
+        if (dur_ns == kNull || dur_ns < 0 || (flags & kFlagImpossible) || !is_receive(id, name)) {
+          return;
+        }
+        receives[device == kNull ? only_device : device].add(ts_ns, ts_ns + dur_ns);
+      });
   for (auto& [device, intervals] : receives)
     result.emplace(device, IntervalIndex(intervals.take()));
   return result;

@@ -57,6 +57,51 @@ TEST(StepTimes, AreCutAtTheStepAndAddUp) {
   for (const StepTimeRow& row : rows) EXPECT_EQ(parts_of(row), row.dur_ns);
 }
 
+// NCCL's kernels have one name for all that is made of sends and receives.
+TEST(StepTimes, OnlyWhatReceivesIsABubble) {
+  constexpr std::string_view kName = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)";
+  TrainingRank rank;
+  const TrackId thread = rank.thread("main");
+  const TrackId stream = rank.stream(0, 20);
+  rank.step(thread, 1, 0, 1000);
+  const auto launch = [&](std::string_view call, int64_t at) {
+    rank.mark(thread, call, at, at + 20);
+    rank.launch(thread, at + 5, at + 10, stream,
+                {kName, at + 10, at + 60, WorkClass::kCommunication});
+  };
+  launch("nccl:all_to_all", 100);
+  launch("nccl:recv 0<-1", 200);
+  launch("nccl:send 0->1", 300);
+  launch("nccl:coalesced", 400);
+  rank.kernel(stream, {kName, 500, 570, WorkClass::kCommunication});
+  RunAnalyses run(rank.finish(), {});
+  ASSERT_EQ(run.step_times().size(), 1u);
+  EXPECT_EQ(run.step_times()[0].communication_ns, 270);
+  EXPECT_EQ(run.step_times()[0].bubble_ns, 170);  // recv, and the two of which nothing is known
+  EXPECT_EQ(run.step_times()[0].stage_ns, 290);
+  const auto& operators = run.communication().operators;
+  ASSERT_EQ(operators.size(), 5u);
+  const std::string_view expected[] = {"all_to_all", "receive", "send", "send_receive",
+                                       "send_receive"};
+  for (size_t i = 0; i < operators.size(); ++i) EXPECT_EQ(operators[i].kind, expected[i]);
+}
+
+// One version of NCCL gave all collectives the kernel SendRecv: those of this trace are
+// all-reduces, all-gathers and all-to-alls by the calls that launched them.
+TEST(StepTimes, OfARealTraceHaveNoBubbleWithoutAPipeline) {
+  STEPSCOPE_NEEDS_SHARED_DATA();
+  const testing::ImportedRun imported(testing::shared_data() +
+                                      "/kineto/hta/trace_filter/sampled_rank-0.json.gz");
+  ASSERT_TRUE(imported.ok()) << imported.error();
+  RunAnalyses run(imported.shared_store(), {});
+  int64_t communication_ns = 0;
+  for (const StepTimeRow& row : run.step_times()) {
+    communication_ns += row.communication_ns;
+    EXPECT_EQ(row.bubble_ns, 0);
+  }
+  EXPECT_GT(communication_ns, 0);
+}
+
 TEST(StepTimes, AsOthersWriteThem) {
   TrainingRank rank;
   fill_two_steps(rank);

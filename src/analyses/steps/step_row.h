@@ -23,6 +23,9 @@ struct StepRow {
   int64_t work_start_ns = 0;
   int64_t work_dur_ns = 0;
   int64_t gap_ns = kNull;  // end of the step before it to its start; negative when marks overlap
+  // Between the work of the step before and its own: time that no step has. Of steps whose numbers
+  // follow one another; inferred ones are only what was found.
+  int64_t between_ns = kNull;
   int64_t device_events = 0;
   bool complete = true;
   bool averaged = true;     // means over steps are made of these; see steps_to_average()
@@ -45,6 +48,9 @@ inline constexpr Field<StepRow> kStepFields[] = {
                                  "the step's length: up to the end of the device work that it "
                                  "launched"),
     field<&StepRow::gap_ns>("gap_ns", Unit::kNanoseconds, "time since the end of the mark before"),
+    field<&StepRow::between_ns>("between_ns", Unit::kNanoseconds,
+                                "time between the step before, with its device work, and this one: "
+                                "it belongs to no step"),
     field<&StepRow::device_events>("device_events", Unit::kCount,
                                    "device events that it launched, or that start in it where "
                                    "launches are not known"),

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyses/common/names.h"
+#include "analyses/common/saturated.h"
 #include "analyses/steps/infer_steps.h"
 
 namespace stepscope {
@@ -14,6 +15,22 @@ namespace {
 
 constexpr std::string_view kMarkSteps =
     "mark steps (profiler.step() in PyTorch and MindSpore, or a schedule)";
+
+// Marks of one step that lie over each other are one step.
+void join_repeated_marks(std::vector<StepRow>& rows) {
+  std::vector<StepRow> joined;
+  for (const StepRow& row : rows) {
+    const bool is_repeated =
+        !joined.empty() && joined.back().step == row.step &&
+        (row.start_ns < joined.back().end_ns() || row.start_ns == joined.back().start_ns);
+    if (!is_repeated) {
+      joined.push_back(row);
+    } else if (row.dur_ns > joined.back().dur_ns) {
+      joined.back() = row;
+    }
+  }
+  rows = std::move(joined);
+}
 
 std::vector<StepRow> marked_steps(const StoreReader& store, const RankId& rank) {
   std::vector<StepRow> rows;
@@ -31,6 +48,7 @@ std::vector<StepRow> marked_steps(const StoreReader& store, const RankId& rank) 
                   });
   std::stable_sort(rows.begin(), rows.end(),
                    [](const StepRow& a, const StepRow& b) { return a.start_ns < b.start_ns; });
+  join_repeated_marks(rows);
   return rows;
 }
 
@@ -214,6 +232,16 @@ void add_device_work(const StoreReader& store, size_t rank, std::vector<StepRow>
     steps[i - 1].complete = false;
 }
 
+void add_time_between(std::vector<StepRow>& steps) {
+  for (size_t i = 1; i < steps.size(); ++i) {
+    const uint64_t distance =
+        static_cast<uint64_t>(steps[i].step) - static_cast<uint64_t>(steps[i - 1].step);
+    if (distance == 1 && steps[i].source != "inferred")
+      steps[i].between_ns =
+          std::max<int64_t>(0, steps[i].work_start_ns - steps[i - 1].work_end_ns());
+  }
+}
+
 }  // namespace
 
 RankSteps rank_steps(const StoreReader& store, const RankId& rank) {
@@ -230,9 +258,22 @@ RankSteps rank_steps(const StoreReader& store, const RankId& rank) {
     if (i > 0) step.gap_ns = step.start_ns - result.rows[i - 1].end_ns();
   }
   add_device_work(store, rank.position, result.rows);
+  add_time_between(result.rows);
   for (StepRow& step : result.rows) step.averaged = false;
   for (const size_t at : steps_to_average(result.rows)) result.rows[at].averaged = true;
   return result;
+}
+
+TimeBetweenSteps time_between_steps(std::span<const StepRow> steps) {
+  constexpr double kWorthTelling = 0.02;
+  TimeBetweenSteps sum;
+  for (const StepRow& step : steps) {
+    if (!step.averaged || step.between_ns == kNull) continue;
+    ++sum.count;
+    add_saturated(sum.between_ns, step.between_ns);
+    add_saturated(sum.steps_ns, step.work_dur_ns);
+  }
+  return sum.between_ns > 0 && sum.share() >= kWorthTelling ? sum : TimeBetweenSteps();
 }
 
 std::vector<size_t> steps_to_average(std::span<const StepRow> steps) {

@@ -43,6 +43,55 @@ TEST(Steps, WorkEndsAStepAndBeginsTheNext) {
   EXPECT_FALSE(steps[2].averaged);
 }
 
+TEST(Steps, MarkedTwiceAreOneStep) {
+  TrainingRank rank;
+  const TrackId thread = rank.thread("main");
+  const TrackId other = rank.thread("other");
+  rank.step(thread, 1, 0, 30);
+  rank.step(thread, 2, 30, 60);
+  rank.step(other, 2, 30, 60);
+  rank.step(other, 3, 60, 85);
+  rank.step(thread, 3, 61, 90);
+  rank.step(thread, 3, 90, 120);  // behind the others: a loop that began to count anew
+  RunAnalyses run(rank.finish(), {});
+  const auto steps = run.steps(0);
+  ASSERT_EQ(steps.size(), 4u);
+  EXPECT_EQ(steps[1].work_dur_ns, 30);
+  EXPECT_EQ(steps[1].gap_ns, 0);
+  EXPECT_EQ(steps[2].dur_ns, 29);
+  EXPECT_EQ(steps[3].dur_ns, 30);
+  ASSERT_EQ(run.quality().size(), 1u);
+  EXPECT_EQ(run.quality()[0].code, "repeated_marks");
+  EXPECT_EQ(run.quality()[0].severity, "suspect");
+  EXPECT_EQ(run.quality()[0].count, 2);
+  EXPECT_EQ(run.quality()[0].example, "step 2, step 3");
+}
+
+// Marks of 10 every 50, and work that ends 5 after them.
+TEST(Steps, TimeThatNoStepHasIsKnown) {
+  TrainingRank rank;
+  const TrackId thread = rank.thread("main");
+  const TrackId stream = rank.stream(0, 7);
+  for (const int64_t step : {1, 2, 3, 7}) {
+    const int64_t at = 50 * step;
+    rank.step(thread, step, at, at + 10);
+    rank.launch(thread, at, at + 1, stream, {"gemm", at + 1, at + 15});
+  }
+  RunAnalyses run(rank.finish(), {});
+  const auto steps = run.steps(0);
+  ASSERT_EQ(steps.size(), 4u);
+  EXPECT_EQ(steps[0].between_ns, kNull);
+  EXPECT_EQ(steps[1].between_ns, 35);
+  EXPECT_EQ(steps[3].between_ns, kNull) << "steps 4 to 6 are not recorded";
+  const TimeBetweenSteps between = time_between_steps(steps);
+  EXPECT_EQ(between.count, 2);
+  EXPECT_EQ(between.mean_ns(), 35);
+  EXPECT_EQ(between.share(), 0.7);
+  ASSERT_EQ(run.quality().size(), 1u);
+  EXPECT_EQ(run.quality()[0].code, "between_steps");
+  EXPECT_EQ(run.quality()[0].example, "35 ns between two steps on average, 70 % of the time");
+}
+
 // Marks of 100; the device needs 150 a step and falls behind. Every table has the same length of a
 // step, that of the work, and the same mean.
 TEST(Steps, HaveOneLengthInEveryTable) {

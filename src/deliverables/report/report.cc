@@ -5,9 +5,15 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <span>
+#include <tuple>
+#include <utility>
 
 #include "analyses/advice/wording.h"
 #include "analyses/common/triggers.h"
+#include "analyses/step_budget/host_activity.h"
+#include "analyses/step_budget/step_budget.h"
+#include "analyses/steps/steps.h"
 
 namespace stepscope {
 namespace {
@@ -54,10 +60,11 @@ void add_head(RunAnalyses& run, Report& report) {
   std::string names;
   for (const std::string& device : devices) names += (names.empty() ? "" : ", ") + device;
   if (!names.empty()) report.head.push_back(names);
-  std::set<int64_t> steps;
+  std::set<std::pair<int64_t, int64_t>>
+      steps;  // inferred ones have the same numbers in all windows
   bool inferred = false;
   for (const StepRow& step : run.steps()) {
-    steps.insert(step.step);
+    steps.insert({step.window, step.step});
     inferred |= step.source == "inferred";
   }
   report.head.push_back(steps.empty() ? "no steps"
@@ -67,36 +74,111 @@ void add_head(RunAnalyses& run, Report& report) {
     report.head.push_back("captured because of " + line);
 }
 
+// What a mean is made of: a step of two devices has two rows, and is one step.
+class StepCount {
+ public:
+  void add(const StepBudgetRow& row) {
+    steps_.insert({row.rank, row.window, row.start_ns});
+    ranks_.insert(row.rank);
+    windows_.insert(row.window);
+    devices_.insert({row.rank, row.device});
+  }
+  size_t steps() const { return steps_.size(); }
+  std::string words() const {
+    std::string words = "mean of " + counted(steps_.size(), "step");
+    if (windows_.size() > 1) words += " of " + counted(windows_.size(), "window");
+    if (ranks_.size() > 1) words += " of " + counted(ranks_.size(), "rank");
+    if (devices_.size() > ranks_.size()) words += " on " + counted(devices_.size(), "device");
+    return words;
+  }
+
+ private:
+  std::set<std::tuple<int64_t, int64_t, int64_t>> steps_;
+  std::set<int64_t> ranks_;
+  std::set<int64_t> windows_;
+  std::set<std::pair<int64_t, int64_t>> devices_;
+};
+
+struct BudgetSum {
+  int64_t rows = 0;
+  double total = 0;
+  double parts[std::size(kParts)] = {};
+
+  void add(const StepBudgetRow& row) {
+    ++rows;
+    total += static_cast<double>(row.step_ns);
+    for (size_t i = 0; i < std::size(kParts); ++i)
+      parts[i] += static_cast<double>(row.*kParts[i].field);
+  }
+};
+
+const char* part_name(const PartOfBudget& part, bool on_host) {
+  return on_host ? part.name_on_host : part.name;
+}
+
+// The time before each step that no step has, as if it were a step.
+std::vector<StepRow> gaps_before(std::span<const StepRow> steps) {
+  std::vector<StepRow> gaps;
+  for (const StepRow& step : steps) {
+    if (!step.averaged || step.between_ns == kNull || step.between_ns == 0) continue;
+    StepRow gap = step;
+    gap.complete = true;
+    gap.work_start_ns = step.work_start_ns - step.between_ns;
+    gap.work_dur_ns = step.between_ns;
+    gaps.push_back(gap);
+  }
+  return gaps;
+}
+
+// How long the program needs beside its steps, and what most of that is.
+void add_between_steps(RunAnalyses& run, bool on_host, Report& report) {
+  const TimeBetweenSteps between = time_between_steps(run.steps());
+  if (between.count == 0) return;
+  BudgetSum sum;
+  for (const RankId& rank : run.ranks()) {
+    const std::vector<StepRow> gaps = gaps_before(run.steps(rank.position));
+    const HostActivity host = host_activity(run.store(), rank.position);
+    for (const DeviceIntervals& device : run.device_intervals()[rank.position]) {
+      for (const StepBudgetRow& row : step_budget(rank, device, host, gaps)) sum.add(row);
+    }
+  }
+  const double mean_ns = between.mean_ns();
+  report.between_steps = words_for_time(std::llround(mean_ns)) +
+                         " between two steps belong to none of them: an iteration takes " +
+                         words_for_time(std::llround(report.step_ns + mean_ns)) + ".";
+  const size_t most = static_cast<size_t>(std::ranges::max_element(sum.parts) - sum.parts);
+  if (sum.total > 0)
+    report.between_steps += " Most of them: " + std::string(part_name(kParts[most], on_host)) +
+                            ", " + words_for_share(sum.parts[most] / sum.total) + ".";
+}
+
 // Mean over the steps of all ranks and devices that averages are made of.
 void add_budget(RunAnalyses& run, Report& report) {
   const auto& rows = run.step_budget();
-  std::set<int64_t> ranks;
-  double sums[std::size(kParts)] = {};
-  double total = 0;
+  StepCount counted_steps;
+  BudgetSum sum;
   for (const StepBudgetRow& row : rows) {
     if (!row.averaged) continue;
-    ++report.steps;
-    ranks.insert(row.rank);
-    total += static_cast<double>(row.step_ns);
-    for (size_t i = 0; i < std::size(kParts); ++i)
-      sums[i] += static_cast<double>(row.*kParts[i].field);
+    counted_steps.add(row);
+    sum.add(row);
   }
+  report.steps = static_cast<int64_t>(counted_steps.steps());
   if (report.steps == 0) {
     const char* table = run.steps().empty() ? "steps" : "step_budget";
     for (const Reason& reason : run.reasons(table)) report.no_steps = reason.why;
     return;
   }
-  report.mean_of = "mean of " + counted(static_cast<size_t>(report.steps), "step");
-  if (ranks.size() > 1) report.mean_of += " of " + counted(ranks.size(), "rank");
+  report.mean_of = counted_steps.words();
   const bool on_host = std::all_of(rows.begin(), rows.end(),
                                    [](const StepBudgetRow& row) { return row.device < 0; });
-  const auto count = static_cast<double>(report.steps);
-  report.step_ns = total / count;
+  const auto count = static_cast<double>(sum.rows);
+  report.step_ns = sum.total / count;
   for (size_t i = 0; i < std::size(kParts); ++i) {
-    if (sums[i] <= 0) continue;
-    report.parts.push_back({on_host ? kParts[i].name_on_host : kParts[i].name, kParts[i].colour,
-                            sums[i] / count, total > 0 ? sums[i] / total : 0});
+    if (sum.parts[i] <= 0) continue;
+    report.parts.push_back({part_name(kParts[i], on_host), kParts[i].colour, sum.parts[i] / count,
+                            sum.total > 0 ? sum.parts[i] / sum.total : 0});
   }
+  add_between_steps(run, on_host, report);
 }
 
 // Totals of the whole run: work outside of steps (initialisation, what steps that were found do not
@@ -201,7 +283,7 @@ void add_data(RunAnalyses& run, Report& report) {
 // and that there will be more of them.
 bool is_told(const QualityRow& row) {
   return row.severity != "note" || row.code == kIncompleteSteps || row.code == kProfilerOverhead ||
-         row.code == "window_cut" || row.code == "still_recording";
+         row.code == kBetweenSteps || row.code == "window_cut" || row.code == "still_recording";
 }
 
 void add_quality(RunAnalyses& run, Report& report) {
@@ -220,8 +302,8 @@ void add_quality(RunAnalyses& run, Report& report) {
   constexpr const char* kWords[] = {"lost: ", "doubtful: ", "note: "};
   for (const auto& [key, told] : conditions) {
     std::string line = kWords[key.first] + std::string(key.second);
-    // What recording cost is a number, and not counted.
-    line += key.second == kProfilerOverhead
+    // These are numbers, and not counted.
+    line += key.second == kProfilerOverhead || key.second == kBetweenSteps
                 ? ": " + told.first->example
                 : ", " + std::to_string(told.count) + " times: " + std::string(told.first->meaning);
     report.quality.push_back(std::move(line));

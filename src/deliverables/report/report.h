@@ -31,11 +31,12 @@ struct ReportLine {
 struct Report {
   std::string run;                // name of what was opened
   std::vector<std::string> head;  // ranks, device, steps, a phrase each
-  int64_t steps = 0;              // that the means are made of, of all ranks and devices
+  int64_t steps = 0;              // that the means are made of, of all ranks
   std::string mean_of;            // in words
   std::string no_steps;           // why there are none
   double step_ns = 0;
   std::vector<ReportPart> parts;  // add up to step_ns
+  std::string between_steps;      // time that no step has; "" when there is none
   std::vector<FindingRow> findings;
   std::string no_findings;  // why there are none
   std::string lines_title;

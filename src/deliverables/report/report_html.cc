@@ -88,7 +88,9 @@ void append_budget(std::string& out, const Report& report) {
            escaped(part.name) + "</td><td title=\"" + std::to_string(std::llround(part.ns)) +
            " ns\">" + words_for_time(std::llround(part.ns)) + "</td><td>" +
            words_for_share(part.share) + "</td></tr>";
-  out += "</table></section>\n";
+  out += "</table>";
+  if (!report.between_steps.empty()) out += "<p>" + escaped(report.between_steps) + "</p>";
+  out += "</section>\n";
 }
 
 void append_findings(std::string& out, const Report& report) {

@@ -66,6 +66,66 @@ TEST(Report, RanksOfOneVerdictAreOneLine) {
   EXPECT_EQ(report.mean_of, "mean of 12 steps of 6 ranks");
 }
 
+// Steps of two devices, in two windows.
+TEST(Report, AStepOfTwoDevicesIsOne) {
+  const testing::TemporaryFolder folder;
+  const auto window = [](int64_t number) {
+    return [=](RankBuilder& rank) {
+      rank.info.rank = 0;
+      rank.info.window = number;
+      const TrackId streams[] = {testing::device_track(rank, 0, 7),
+                                 testing::device_track(rank, 1, 7)};
+      for (int64_t step = 0; step < 4; ++step) {
+        testing::add_step(rank, step, step * 1000, 1000);
+        for (const TrackId stream : streams)
+          rank.add_slice(stream,
+                         testing::slice_of(rank, "gemm", step * 1000, 900, SliceKind::kKernel));
+      }
+    };
+  };
+  {
+    RunAnalyses run(testing::made_store(folder, window(0)), {});
+    const Report report = make_report(run, "run");
+    EXPECT_EQ(report.steps, 3);
+    EXPECT_EQ(report.mean_of, "mean of 3 steps on 2 devices");
+    EXPECT_EQ(report.step_ns, 1000);
+  }
+  RunAnalyses run(testing::made_store(folder, window(0), window(1)), {});
+  const Report report = make_report(run, "run");
+  EXPECT_EQ(report.mean_of, "mean of 6 steps of 2 windows on 2 devices");
+  EXPECT_EQ(report.head.back(), "8 steps");
+}
+
+// Marks of 100 every 1000; the host waits for data in between.
+TEST(Report, TellsWhatNoStepHas) {
+  const testing::TemporaryFolder folder;
+  RunAnalyses run(
+      testing::made_store(
+          folder,
+          [](RankBuilder& rank) {
+            const TrackId thread = testing::host_track(rank, "python");
+            const TrackId stream = testing::device_track(rank, 0, 7);
+            for (int64_t step = 0; step < 4; ++step) {
+              const int64_t at = step * 1000;
+              testing::add_step(rank, step, at, 100);
+              rank.add_slice(stream, testing::slice_of(rank, "gemm", at, 100, SliceKind::kKernel));
+              rank.add_slice(thread, testing::slice_of(rank, "enumerate(DataLoader)#Iter.__next__",
+                                                       at + 100, 720, SliceKind::kOp));
+            }
+          }),
+      {});
+  const Report report = make_report(run, "run");
+  EXPECT_EQ(report.step_ns, 100);
+  EXPECT_EQ(report.between_steps,
+            "900 ns between two steps belong to none of them: an iteration takes 1.00 µs. Most of "
+            "them: idle: waiting for data, 80 %.");
+  EXPECT_NE(report_text(report, 160, false).find(report.between_steps), std::string::npos);
+  EXPECT_NE(report_markdown(report).find(report.between_steps), std::string::npos);
+  EXPECT_NE(report_html(report).find(report.between_steps), std::string::npos);
+  EXPECT_NE(report_json(run, "run").find("between_steps"), std::string::npos);
+  EXPECT_EQ(make_report(run, "run").quality.size(), 1u);
+}
+
 TEST(Report, SaysWhyItKnowsNoSteps) {
   const testing::TemporaryFolder folder;
   RunAnalyses run(testing::made_store(folder,
@@ -92,6 +152,10 @@ TEST(Report, StepsThatHoldNothingHaveTheirMarkedLength) {
                                       [](RankBuilder& rank) {
                                         for (int64_t step = 0; step < 3; ++step)
                                           testing::add_step(rank, step, step * 1000, 1000);
+                                        // Outside of them.
+                                        rank.add_slice(testing::host_track(rank, "python"),
+                                                       testing::slice_of(rank, "aten::empty", 5000,
+                                                                         4, SliceKind::kOp));
                                       }),
                   {});
   const Report report = make_report(run, "run");

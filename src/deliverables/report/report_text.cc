@@ -86,6 +86,7 @@ std::string report_text(const Report& report, size_t width, bool colours) {
              padded(words_for_share(part.share), 6, true) + "  " +
              bar(part.share, width - std::min(width - 10, longest + 24)) + "\n";
     }
+    append_wrapped(out, report.between_steps, 2, width);
   } else {
     printer.lines("How long a step takes is not known", {}, report.no_steps);
   }
@@ -130,6 +131,7 @@ std::string report_markdown(const Report& report) {
     for (const ReportPart& part : report.parts)
       out += "| " + part.name + " | " + words_for_time(std::llround(part.ns)) + " | " +
              words_for_share(part.share) + " |\n";
+    if (!report.between_steps.empty()) out += "\n" + report.between_steps + "\n";
   } else {
     out += "## How long a step takes is not known\n\n" + report.no_steps + "\n";
   }

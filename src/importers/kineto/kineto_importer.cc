@@ -68,11 +68,13 @@ void find_steps(RankBuilder& rank) {
   for (TrackId track = 0; track < rank.track_count(); ++track) {
     if (rank.track(track).kind == TrackKind::kDevice)
       continue;  // the GPU's copy of the mark is not a step
-    for (const SliceRecord& slice : rank.slices(track)) {
+    for (SliceRecord& slice : rank.slices(track)) {
       const std::string_view name = rank.strings.view(slice.name);
       if (!name.starts_with(kStepPrefix)) continue;
       const auto number = parse_integer(name.substr(kStepPrefix.size()));
       if (!number) continue;
+      // Old traces have their marks among the operators.
+      if (slice.kind == SliceKind::kOp) slice.kind = SliceKind::kAnnotation;
       StepRecord step;
       step.step = *number;
       step.ts_ns = slice.ts_ns;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { averagedRows, budgetParts, budgetPartsOf, largest, meanParts, stages } from './parts'
+import { averagedRows, budgetParts, budgetPartsOf, countSteps, largest, meanParts, stages, timeBetween } from './parts'
 
 test('parts of steps are means that add up, empty ones are left out', () => {
   const mean = meanParts([{ step_ns: 100, compute_ns: 60, other_ns: 40 }, { step_ns: 200, compute_ns: 120, other_ns: 80 }], budgetParts, 'step_ns')
@@ -14,6 +14,19 @@ test('means are made of the steps that the server says, or of the chosen one', (
   const steps = [{ step: 1, averaged: false }, { step: 2, averaged: true }]
   expect(averagedRows(steps, null).map((row) => row.step)).toEqual([2])
   expect(averagedRows(steps.slice(0, 1), 1).map((row) => row.step)).toEqual([1])
+})
+
+test('a step of two devices is one, and windows have their own', () => {
+  const row = (rank: number, window: number, device: number, step: number) => ({ rank, window, device, step })
+  expect(countSteps([row(0, 0, 0, 1), row(0, 0, 1, 1), row(0, 0, 0, 2), row(0, 0, 1, 2)])).toEqual({ steps: 2, windows: 1, devices: 2 })
+  expect(countSteps([row(0, 0, 0, 1), row(0, 1, 0, 1), row(1, 0, 0, 1), row(1, 1, 0, 1)])).toEqual({ steps: 2, windows: 2, devices: 0 })
+})
+
+test('time that no step has is told where it is 2 % or more', () => {
+  const steps = (between_ns: number) => [{ between_ns: null, work_dur_ns: 10 }, { between_ns, work_dur_ns: 100 }, { between_ns, work_dur_ns: 100 }]
+  expect(timeBetween(steps(400))).toBe(400)
+  expect(timeBetween(steps(1))).toBeNull()
+  expect(timeBetween([])).toBeNull()
 })
 
 test('without a device the parts are about the host', () => {

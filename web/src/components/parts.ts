@@ -31,6 +31,30 @@ export function averagedRows(rows: Record<string, Cell>[], step: number | null):
   return step === null ? rows.filter((row) => row.averaged === true) : rows
 }
 
+// How many steps the rows are of: a step of two devices has two of them, and windows have steps of the same number.
+export interface StepCounts {
+  steps: number
+  windows: number
+  devices: number // where a rank has several, else 0
+}
+export function countSteps(rows: Record<string, Cell>[]): StepCounts {
+  const different = (key: (row: Record<string, Cell>) => string) => new Set(rows.map(key)).size
+  const devices = different((row) => `${row.rank} ${row.device}`)
+  return {
+    steps: different((row) => `${row.window} ${row.step}`),
+    windows: different((row) => String(row.window)),
+    devices: devices > different((row) => String(row.rank)) ? devices : 0,
+  }
+}
+
+// Mean time before a step that no step has (the table steps); null when it is less than 2 % of the time.
+export function timeBetween(steps: Record<string, Cell>[]): number | null {
+  const known = steps.filter((row) => typeof row.between_ns === 'number')
+  const sum = (key: string) => known.reduce((total, row) => total + Number(row[key]), 0)
+  const between = sum('between_ns')
+  return between > 0 && between >= 0.02 * (between + sum('work_dur_ns')) ? between / known.length : null
+}
+
 export const stages: Part[] = [
   { key: 'iteration_interval_ns', label: 'part.interval', colour: 'interval' },
   { key: 'fp_and_bp_ns', label: 'part.fp_bp', colour: 'computing' },

@@ -175,7 +175,7 @@ export const fields: Record<string, string> = {
   'time of the batch as a whole': '该批整体的时间', 'step; the number of the batch where no steps were recorded': '训练步；没有记录步时为批的编号', 'batches that found the host queue empty': '取数时主机队列为空的批数',
   'batches that found the host queue full': '取数时主机队列已满的批数', 'batches that found the data queue empty': '取数时数据队列为空的批数', 'batches, of all queues': '所有队列的批数',
   // quality：数据质量
-  'name of the condition; incomplete_steps and profiler_overhead are of the analyses, the others of the importer': '情况的名称；incomplete_steps 和 profiler_overhead 来自分析，其余来自导入',
+  'name of the condition; incomplete_steps, repeated_marks, between_steps and profiler_overhead are of the analyses, the others of the importer': '情况的名称；incomplete_steps、repeated_marks、between_steps 和 profiler_overhead 来自分析，其余来自导入',
   'loss (data is missing), suspect (data is doubtful) or note': 'loss（丢失：数据缺失）、suspect（存疑：可能有误）或 note（说明）', 'how often': '出现次数', 'first places where it was found': '最先出现的位置', 'what it means': '含义',
   'totals leave these events out': '这些事件不计入合计',
   // rank_comparison：各卡对比
@@ -210,7 +210,7 @@ export const fields: Record<string, string> = {
   // steps：训练步
   'number of the step; inferred steps count from 1 in each window': '步的编号；推断的步在每个窗口内从 1 起', 'length of the mark on the host': '主机上标记的时长',
   'start, after the device work of the step before': '开始时间，在上一步的设备任务之后', 'the step\'s length: up to the end of the device work that it launched': '步长：到该步下发的设备任务结束为止',
-  'time since the end of the mark before': '距前一个标记结束的时间', 'device events that it launched, or that start in it where launches are not known': '该步下发的设备事件数；不知道下发时为在该步内开始的',
+  'time since the end of the mark before': '距前一个标记结束的时间', 'time between the step before, with its device work, and this one: it belongs to no step': '前一步（含其设备任务）与这一步之间的时间：不属于任何一步', 'device events that it launched, or that start in it where launches are not known': '该步下发的设备事件数；不知道下发时为在该步内开始的',
   'false when the recording has only a part of it': '记录只包含其一部分时为 false', 'whether means over steps have it: complete ones, without the first where there are others': '是否计入各步的平均：完整的步，有其他步时不含第一步',
   'marked (by the program), file (a table of the input), inferred (from the repetition of operators)': 'marked（由程序标记）、file（输入中的表）、inferred（由算子的重复推断）',
   // timeline：时间线

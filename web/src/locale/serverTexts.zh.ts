@@ -7,7 +7,7 @@ const columns: Record<string, string> = {
   total_ns: '总时间', self_ns: '自身时间', share: '占比', mean_ns: '平均', min_ns: '最小', max_ns: '最大', stddev_ns: '标准差', median_ns: '中位数', p90_ns: 'P90', p99_ns: 'P99',
   runtime_ns: '运行时调用', launches: '下发次数', device_self_ns: '设备自身时间', device_total_ns: '设备总时间', device_share: '设备占比', device_ns: '设备时间',
   class: '大类', op: '算子', tensor_cores: '使用张量核', cube_utilisation: 'Cube 利用率', occupancy: '占用率', blocks_per_sm: '每 SM 块数', grid: '网格', block: '线程块', registers: '寄存器', shared_memory_bytes: '共享内存', shared_memory: '共享内存',
-  start_ns: '开始', end_ns: '结束', dur_ns: '时长', gap_ns: '间隔', complete: '完整', averaged: '计入平均', source: '来源', points: '时间点来源',
+  start_ns: '开始', end_ns: '结束', dur_ns: '时长', gap_ns: '间隔', between_ns: '步间时间', complete: '完整', averaged: '计入平均', source: '来源', points: '时间点来源',
   iteration_interval_ns: '迭代间隙', fp_and_bp_ns: '前反向', fp_ns: '前向', bp_ns: '反向', tail_ns: '迭代拖尾', fp_start: '前向起始算子', bp_end: '反向终止算子',
   computing_ns: '计算', compute_ns: '计算', communication_ns: '通信', communication_not_overlapped_ns: '未掩盖通信', overlapped_ns: '已掩盖通信', memory_not_overlapped_ns: '未掩盖拷贝', free_ns: '空闲', stage_ns: '阶段', bubble_ns: '气泡', preparing_ns: '准备',
   idle_ns: '空闲', step_ns: '步长', span_ns: '跨度', busy_ns: '忙碌', exposed_communication_ns: '未掩盖通信', exposed_copy_ns: '未掩盖拷贝',
@@ -82,7 +82,7 @@ const quality: Record<string, string> = {
   duplicate_key: '同一键出现两次的对象；取最后一个值', dropped_records: '产生输入的采集器声明丢失了记录', negative_duration: '时长为负的事件；保留并标记', zero_duration: '时长为 0 且不是瞬时的事件', end_before_start: '结束早于开始的记录；保留并标记', negative_time: '早于输入零点的事件', implausible_duration: '长于七天的事件，通常是计数器溢出；保留并标记', kernel_before_launch: '设备任务早于下发它的调用：主机与设备时钟不一致', launch_outside_window: '下发调用不在输入中的设备任务，通常在记录开始前下发', stream_overlap: '同一流上互相重叠而不嵌套的切片；画在额外的行上', outlives_parent: '结束晚于其所在切片的主机切片，通常是舍入造成',
   flow_end_without_start: '有终点没有起点的箭头', flow_start_without_end: '有起点没有终点的箭头', flow_without_slice: '箭头端点处没有切片', begin_without_end: '有开始没有结束的事件；画到末尾并标记', end_without_begin: '有结束没有开始的事件；不在任何表中', unfinished_operation: '记录停止时尚未结束的操作', clock_jump: '时钟跳变：比同一轨道上前一个切片晚一天以上开始的切片；Stepscope 的记录中也指期间被调整的日历时钟（时间取稳定时钟）或倒退的时钟读数', clock_coarse: '时间单位比其余输入更粗', duplicate_id: '应唯一却给了多个事件的编号', window_cut: '被记录窗口截断的步；标记为不完整', no_steps: '输入没有标记训练步',
   missing_rank: '作业中的卡不在输入里', rank_inferred: '输入没有说明卡号；由位置或名称推断', failed_rank: '无法读取的卡', other_forms: '同一卡还有其他形式未读取；用 --form 选择', ragged_row: '单元格数与表头不符的行', bad_number: '应为数字而不是的单元格；按缺失处理', left_over_records: '之前记录窗口的记录；已略去', inconsistent_counts: '输入中应一致的两处不一致', invalid_text: '不是 UTF-8 的文本；字节已保留', wide_integer: '超出 64 位的整数；保留为文本', ended_abnormally: '程序未停止记录就结束；除最后一秒外都已读取', still_recording: '读取时记录仍在进行；再次打开可看到之后的内容', source_left_out: '本应记录而无法记录的内容', not_honoured: '在此设备上无效的记录选项', limit_reached: '达到读取器的安全上限', not_understood: '知其名而不明其义的文件；不在任何表中',
-  incomplete_steps: '末尾的步，其设备任务不在记录中；不计入均值', profiler_overhead: '记录的代价，由有记录和没有记录的步长中位数得出',
+  incomplete_steps: '末尾的步，其设备任务不在记录中；不计入均值', repeated_marks: '与同一步的另一个标记重叠的标记；该步只计一次', between_steps: '步与步之间不属于任何一步的时间：程序的一次迭代比一步长', profiler_overhead: '记录的代价，由有记录和没有记录的步长中位数得出',
 }
 
 export default { columns, advice, evidence, quality }
