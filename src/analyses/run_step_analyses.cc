@@ -137,18 +137,22 @@ const std::vector<StepTimeRow>& RunAnalyses::step_times() {
 const std::vector<StepBudgetRow>& RunAnalyses::step_budget() {
   return results_->step_budget.get([&] {
     const auto& intervals = device_intervals();
+    const auto& lanes = overlap_lanes();
     const RecordedWaits waits = recorded_waits(step_trace());
+    steps();
     return rows_of_ranks<StepBudgetRow>(ranks_.size(), options_.threads, [&](size_t rank) {
       std::vector<StepBudgetRow> rows;
       HostActivity host = host_activity(*store_, rank);
       if (const auto own = waits.find({ranks_[rank].rank, ranks_[rank].window}); own != waits.end())
         host.input = unite_intervals(host.input, own->second);
-      // How long marked steps take is known even where nothing in them was recorded.
-      const std::vector<DeviceIntervals> nothing(1);
-      for (const DeviceIntervals& device : intervals[rank].empty() ? nothing : intervals[rank]) {
-        auto of_device = stepscope::step_budget(ranks_[rank], device, host, steps(rank));
+      const auto launched = launched_gaps(*store_, ranks_[rank], lanes[rank]);
+      const auto add = [&](const DeviceIntervals& device, const std::vector<Interval>& gaps) {
+        auto of_device = stepscope::step_budget(ranks_[rank], device, gaps, host, steps(rank));
         rows.insert(rows.end(), of_device.begin(), of_device.end());
-      }
+      };
+      for (size_t i = 0; i < intervals[rank].size(); ++i) add(intervals[rank][i], launched[i]);
+      // How long marked steps take is known even where nothing in them was recorded.
+      if (intervals[rank].empty()) add({}, {});
       if (rows.empty())
         results_->add_reason("step_budget",
                              of_rank(ranks_[rank], intervals[rank].empty() ? kNoWork : kNoSteps));

@@ -75,7 +75,7 @@ def test_nothing_is_found_on_a_healthy_run(tmp_path: pathlib.Path) -> None:
 def test_parts_of_a_step_add_up(tmp_path: pathlib.Path) -> None:
     for row in generated_report(tmp_path, "--ranks", "2")["step_budget"]:
         parts = ("compute_ns", "exposed_communication_ns", "exposed_copy_ns", "idle_ns")
-        causes = ("input_ns", "sync_ns", "gc_ns", "host_ns", "other_ns")
+        causes = ("queued_ns", "input_ns", "sync_ns", "gc_ns", "host_ns", "other_ns")
         assert sum(row[part] for part in parts) == row["step_ns"]
         assert sum(row[cause] for cause in causes) == row["idle_ns"]
 

@@ -104,7 +104,7 @@ double share_of_work(int64_t part_ns, const StageSum& stage) {
 
 }  // namespace
 
-std::optional<Finding> check_slow_device(const Facts& facts, const Rule& rule) {
+std::optional<SlowDevice> slow_device(const Facts& facts, double limit) {
   // Stages of a pipeline have different operators, which reach different rates.
   if (stages_of(facts).size() > 1) return std::nullopt;
   const std::vector<Computing> ranks = comparable_ranks(facts);
@@ -114,19 +114,27 @@ std::optional<Finding> check_slow_device(const Facts& facts, const Rule& rule) {
   const auto worst =
       std::min_element(ranks.begin(), ranks.end(),
                        [](const Computing& a, const Computing& b) { return a.rate < b.rate; });
-  if (!(worst->rate < (1 - rule.limit) * mean)) return std::nullopt;
-  const double share = 1 - worst->rate / mean;
+  if (!(worst->rate < (1 - limit) * mean)) return std::nullopt;
+  return SlowDevice{worst->rank, worst->first, 1 - worst->rate / mean,
+                    worst->rate, mean,         worst->compute_ns};
+}
+
+std::optional<Finding> check_slow_device(const Facts& facts, const Rule& rule) {
+  const auto slow = slow_device(facts, rule.limit);
+  // Where the others wait for this rank, slow_rank has said it.
+  if (!slow || (slow->rank == facts.slow_rank && is_slow_rank(facts, kSlowRankExcess)))
+    return std::nullopt;
   Finding finding;
-  finding.gain_ns = std::llround(worst->compute_ns * share);  // at the average rate
+  finding.gain_ns = std::llround(slow->compute_ns * slow->below_mean);  // at the average rate
   finding.confidence = Confidence::kHint;  // the mix of operators may differ, too
-  finding.title = "Rank " + std::to_string(worst->rank) + "'s device computes " +
-                  words_for_share(share) + " slower than the average";
-  finding.detail = "It does " + words_for_number(worst->rate / 1e12) +
+  finding.title = "Rank " + std::to_string(slow->rank) + "'s device computes " +
+                  words_for_share(slow->below_mean) + " slower than the average";
+  finding.detail = "It does " + words_for_number(slow->rate / 1e12) +
                    " TFLOP a second of computing time, the average is " +
-                   words_for_number(mean / 1e12) + ".";
-  finding.evidence = {{"rank", Unit::kNone, static_cast<double>(worst->rank)},
-                      {"below_mean", Unit::kShare, share}};
-  finding.places = {place_of(*worst->first)};
+                   words_for_number(slow->mean_rate / 1e12) + ".";
+  finding.evidence = {{"rank", Unit::kNone, static_cast<double>(slow->rank)},
+                      {"below_mean", Unit::kShare, slow->below_mean}};
+  finding.places = {place_of(*slow->window)};
   return finding;
 }
 

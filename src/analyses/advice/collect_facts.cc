@@ -4,19 +4,40 @@
 #include <map>
 #include <set>
 
+#include "analyses/advice/checks.h"
 #include "analyses/flops/tensors.h"
+#include "analyses/operators/device_properties.h"
+#include "analyses/operators/kernel_names.h"
 #include "analyses/run_analyses.h"
 #include "analyses/steps/steps.h"
 
 namespace stepscope {
 namespace {
 
-// A slow rank needs this share of a step more than the others to be named.
-constexpr double kSlowRankShare = 0.05;
+constexpr int64_t StepBudgetRow::* kParts[] = {
+    &StepBudgetRow::step_ns,
+    &StepBudgetRow::compute_ns,
+    &StepBudgetRow::exposed_communication_ns,
+    &StepBudgetRow::exposed_copy_ns,
+    &StepBudgetRow::idle_ns,
+    &StepBudgetRow::queued_ns,
+    &StepBudgetRow::input_ns,
+    &StepBudgetRow::sync_ns,
+    &StepBudgetRow::gc_ns,
+    &StepBudgetRow::host_ns,
+    &StepBudgetRow::host_stall_ns,
+    &StepBudgetRow::other_ns,
+    &StepBudgetRow::input_wait_ns,
+    &StepBudgetRow::device_wait_ns,
+    &StepBudgetRow::device_waits,
+    &StepBudgetRow::allocator_ns,
+};
 
 struct Means {
   int64_t count = 0;
   StepBudgetRow sum;
+  StepBudgetRow longest;
+  std::optional<Place> longest_stall;
 };
 
 // The budget of the rank's busiest device, summed over the steps that averages are made of.
@@ -27,24 +48,17 @@ Means budget_of_rank(const RankId& rank, const std::vector<StepBudgetRow>& rows)
     Means& means = devices[row.device];
     ++means.count;
     StepBudgetRow& sum = means.sum;
-    sum.step_ns += row.step_ns;
-    sum.compute_ns += row.compute_ns;
-    sum.exposed_communication_ns += row.exposed_communication_ns;
-    sum.exposed_copy_ns += row.exposed_copy_ns;
-    sum.idle_ns += row.idle_ns;
-    sum.input_ns += row.input_ns;
-    sum.sync_ns += row.sync_ns;
-    sum.gc_ns += row.gc_ns;
-    sum.host_ns += row.host_ns;
-    sum.other_ns += row.other_ns;
-    sum.input_wait_ns += row.input_wait_ns;
-    sum.device_wait_ns += row.device_wait_ns;
-    sum.device_waits += row.device_waits;
-    sum.allocator_ns += row.allocator_ns;
+    for (const auto part : kParts) sum.*part += row.*part;
+    if (row.step_ns > means.longest.step_ns) means.longest = row;
     if (row.longest_idle_ns > sum.longest_idle_ns) {
       sum.longest_idle_ns = row.longest_idle_ns;
       sum.longest_idle_at_ns = row.longest_idle_at_ns;
       sum.step = row.step;
+    }
+    if (row.longest_stall_ns > sum.longest_stall_ns) {
+      sum.longest_stall_ns = row.longest_stall_ns;
+      means.longest_stall = {rank.rank, row.step, row.longest_stall_at_ns,
+                             row.longest_stall_at_ns + row.longest_stall_ns};
     }
   }
   Means busiest;
@@ -68,10 +82,12 @@ void take_budget(const Means& means, RankFacts& facts) {
   facts.exposed_communication_ns = mean(sum.exposed_communication_ns);
   facts.exposed_copy_ns = mean(sum.exposed_copy_ns);
   facts.idle_ns = mean(sum.idle_ns);
+  facts.idle_queued_ns = mean(sum.queued_ns);
   facts.idle_input_ns = mean(sum.input_ns);
   facts.idle_sync_ns = mean(sum.sync_ns);
   facts.idle_gc_ns = mean(sum.gc_ns);
-  facts.idle_host_ns = mean(sum.host_ns);
+  facts.idle_host_ns = mean(sum.host_ns - sum.host_stall_ns);
+  facts.idle_stall_ns = mean(sum.host_stall_ns);
   facts.idle_other_ns = mean(sum.other_ns);
   facts.input_wait_ns = mean(sum.input_wait_ns);
   facts.device_wait_ns = mean(sum.device_wait_ns);
@@ -80,6 +96,12 @@ void take_budget(const Means& means, RankFacts& facts) {
   facts.longest_idle_ns = sum.longest_idle_ns;
   facts.longest_idle_at_ns = sum.longest_idle_at_ns;
   facts.longest_idle_step = sum.step;
+  facts.longest_stall = means.longest_stall;
+  if (means.count < 2) return;
+  for (const auto part : kParts) {
+    const int64_t of_others = (sum.*part - means.longest.*part) / (means.count - 1);
+    facts.longest_step_more.*part = means.longest.*part - of_others;
+  }
 }
 
 void take_kernel_steps(const RankId& rank, const std::vector<StepBudgetRow>& rows,
@@ -109,45 +131,36 @@ void take_step_lengths(std::span<const StepRow> steps, RankFacts& facts) {
   facts.median_step_ns = *middle;
 }
 
-// Sums over the whole recording become means by its number of steps.
-void take_device_work(RunAnalyses& run, const RankId& rank, int64_t steps, RankFacts& facts) {
-  const auto mine = [&](const auto& row) {
-    return row.rank == rank.rank && row.window == rank.window;
-  };
+// Of the rank's first device that says it.
+int64_t compute_capability(const StoreReader& store, size_t rank) {
+  for (const DeviceProperties& device : device_properties(store, rank)) {
+    if (device.compute_capability > 0) return device.compute_capability;
+  }
+  return kNull;
+}
+
+// Shares of the computing time of the whole recording: more of it is more to judge by.
+void take_tensor_cores(RunAnalyses& run, const RankId& rank, RankFacts& facts) {
   int64_t compute_ns = 0;
-  int64_t compute_count = 0;
   int64_t matrix_ns = 0;
   int64_t tensor_ns = 0;
-  int64_t ai_cpu_ns = 0;
   bool tensor_known = false;
   for (const KernelTotalRow& row : run.kernels().kernels) {
-    if (!mine(row) || row.work_class != "compute") continue;
+    if (row.rank != rank.rank || row.window != rank.window || row.work_class != "compute") continue;
     compute_ns += row.total_ns;
-    compute_count += row.count;
-    if (row.type == "AI_CPU") ai_cpu_ns += row.total_ns;
     if (row.tensor_cores.has_value()) {
       tensor_known = true;
       if (*row.tensor_cores) tensor_ns += row.total_ns;
     }
-    if (row.kind == "gemm" || row.kind == "convolution" || row.kind == "attention" ||
-        row.tensor_cores.value_or(false))
+    // Who computes in double precision needs it.
+    if (row.tensor_cores.value_or(false) ||
+        ((row.kind == "gemm" || row.kind == "convolution" || row.kind == "attention") &&
+         !is_double_precision(row.name)))
       matrix_ns += row.total_ns;
   }
-  if (compute_count > 0 && steps > 0) {
-    facts.kernels = static_cast<double>(compute_count) / static_cast<double>(steps);
-    facts.mean_kernel_ns = compute_ns / compute_count;
-    facts.ai_cpu_ns = ai_cpu_ns / steps;
-    if (tensor_known && compute_ns > 0) {
-      facts.tensor_core_share = static_cast<double>(tensor_ns) / static_cast<double>(compute_ns);
-      facts.tensor_core_eligible = static_cast<double>(matrix_ns) / static_cast<double>(compute_ns);
-    }
-  }
-  int64_t pageable_ns = 0;
-  for (const CopyRow& row : run.kernels().copies) {
-    if (mine(row) && row.kind.find("Pageable") != std::string_view::npos)
-      pageable_ns += row.total_ns;
-  }
-  if (steps > 0) facts.pageable_copy_ns = pageable_ns / steps;
+  if (!tensor_known || compute_ns <= 0) return;
+  facts.tensor_core_share = static_cast<double>(tensor_ns) / static_cast<double>(compute_ns);
+  facts.tensor_core_eligible = static_cast<double>(matrix_ns) / static_cast<double>(compute_ns);
 }
 
 // Whether a matrix has a size that its units cannot take whole.
@@ -161,33 +174,22 @@ bool is_unaligned(const FlopRow& row, int64_t unit) {
   return false;
 }
 
-bool is_softmax(std::string_view kind) {
-  return kind == "softmax" || kind.starts_with("Softmax");  // also SoftmaxV2, SoftmaxGrad
-}
-
 // Shares of the computing time by what the kernels and the matrix work look like.
-void take_shapes(RunAnalyses& run, const RankId& rank, int64_t steps, RankFacts& facts) {
+void take_shapes(RunAnalyses& run, const RankId& rank, RankFacts& facts) {
   const auto mine = [&](const auto& row) {
     return row.rank == rank.rank && row.window == rank.window;
   };
   double compute_ns = 0;
   double small_ns = 0;
   bool grids_known = false;
-  bool fused_attention = false;
-  int64_t softmax_ns = 0;
   for (const KernelTotalRow& row : run.kernels().kernels) {
     if (!mine(row) || row.work_class != "compute") continue;
     compute_ns += static_cast<double>(row.total_ns);
     grids_known |= row.blocks_per_sm.has_value();
     if (row.blocks_per_sm.value_or(1) < 0.5) small_ns += static_cast<double>(row.total_ns);
-    fused_attention |= row.kind.find("ttention") != std::string_view::npos;
-    // A loss has a softmax too, of logarithms.
-    if (is_softmax(row.kind) && row.name.find("LogSoft") == std::string_view::npos)
-      softmax_ns += row.total_ns;
   }
   if (compute_ns <= 0) return;
   if (grids_known) facts.small_grid_share = small_ns / compute_ns;
-  if (!fused_attention && steps > 0) facts.unfused_softmax_ns = softmax_ns / steps;
   double matrix_ns = 0;
   double unaligned_ns = 0;
   for (const FlopRow& row : run.flops().operators) {
@@ -230,42 +232,6 @@ void take_memory(RunAnalyses& run, const RankId& rank, RankFacts& facts) {
   }
 }
 
-void take_names(const StoreReader& store, size_t rank, int64_t steps, RankFacts& facts) {
-  int64_t sync_batch_norms = 0;  // of the name that has most: forward and backward are two
-  int64_t data_parallel_calls = 0;
-  int64_t gloo_calls = 0;
-  for_each_row<3>(store, Table::kTotalsByName, rank, {"name", "count", "total"},
-                  [&](const auto& row) {
-                    const std::string_view name = store.string(row[0]);
-                    if (name == "DataParallel.forward") {
-                      facts.data_parallel_module = true;
-                      data_parallel_calls += row[1];
-                      facts.data_parallel_ns += row[2];
-                    }
-                    if (name.find("aclopCompileAndExecute") != std::string_view::npos)
-                      facts.compiled_on_the_fly += row[1];
-                    if (name.find("SyncBatchNorm") != std::string_view::npos)
-                      sync_batch_norms = std::max(sync_batch_norms, row[1]);
-                    if (name.starts_with("gloo:")) {
-                      facts.uses_gloo = true;
-                      gloo_calls += row[1];
-                      facts.gloo_ns += row[2];
-                    }
-                  });
-  if (steps <= 0) {
-    facts.data_parallel_ns = facts.gloo_ns = 0;
-    return;
-  }
-  const auto a_step = [&](int64_t count) {
-    return static_cast<double>(count) / static_cast<double>(steps);
-  };
-  facts.sync_batch_norms = a_step(sync_batch_norms);
-  facts.data_parallel_calls = a_step(data_parallel_calls);
-  facts.gloo_calls = a_step(gloo_calls);
-  facts.data_parallel_ns /= steps;
-  facts.gloo_ns /= steps;
-}
-
 // What a rank needs of a step by itself: without communication, in which it waits for the others.
 int64_t own_ns(const RankFacts& rank) { return rank.step_ns - rank.exposed_communication_ns; }
 
@@ -289,7 +255,7 @@ void compare(Facts& facts) {
   const auto [slowest_ns, slowest] = all.back();
   all.pop_back();
   const int64_t others_ns = all[all.size() / 2].first;
-  if (facts.share(slowest_ns - others_ns) <= kSlowRankShare) return;
+  if (facts.share(slowest_ns - others_ns) <= kSlowRankExcess) return;
   facts.slow_rank = slowest;
   facts.slow_rank_own_ns = slowest_ns;
   facts.other_ranks_own_ns = others_ns;
@@ -350,16 +316,18 @@ Facts collect_facts(RunAnalyses& run) {
     const std::string_view kind = text_at(store, Table::kRanks, "device_kind", rank.position);
     one.is_nvidia = kind.find("NVIDIA") != std::string_view::npos;
     one.is_ascend = kind.find("Ascend") != std::string_view::npos;
+    one.compute_capability = compute_capability(store, rank.position);
     take_budget(budget_of_rank(rank, run.step_budget()), one);
+    if (one.longest_stall) one.stall_code = host_code_in(store, rank, *one.longest_stall);
     take_kernel_steps(rank, run.step_budget(), one);
     const std::span<const StepRow> steps = run.steps(rank.position);
     take_step_lengths(steps, one);
-    const auto count = static_cast<int64_t>(steps.size());
-    take_device_work(run, rank, count, one);
+    collect_device_work(store, rank, steps, one);
+    take_tensor_cores(run, rank, one);
     take_flops(run, rank, one);
-    take_shapes(run, rank, count, one);
+    take_shapes(run, rank, one);
     take_memory(run, rank, one);
-    take_names(store, rank.position, count, one);
+    collect_host_calls(store, rank, steps, one);
     collect_settings(store, rank, one, facts);
     facts.ranks.push_back(std::move(one));
   }

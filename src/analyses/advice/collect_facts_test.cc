@@ -292,6 +292,81 @@ TEST(CollectFacts, CallsOfGlooAndDataParallelAreCounted) {
   EXPECT_EQ(facts.ranks[0].data_parallel_ns, 60);
 }
 
+// Steps of 1000, of which the first is in no mean. Most of it is before them or in the first.
+TEST(CollectFacts, WorkOfAStepIsThatOfTheStepsThatMeansAreMadeOf) {
+  const Facts facts = facts_of_ranks([](RankBuilder& rank) {
+    const TrackId thread = testing::host_track(rank, "main");
+    const TrackId stream = testing::device_track(rank, 0, 7);
+    const auto work = [&](std::string_view name, std::string_view type, WorkClass work_class,
+                          int64_t at_ns, int64_t dur_ns) {
+      KernelDetail detail;
+      detail.type = rank.strings.intern(type);
+      detail.work_class = work_class;
+      SliceRecord slice = testing::slice_of(rank, name, at_ns, dur_ns, SliceKind::kKernel);
+      slice.detail = rank.add_kernel(detail);
+      rank.add_slice(stream, slice);
+    };
+    const auto step_work = [&](int64_t at_ns, int64_t times) {
+      work("Memcpy HtoD (Pageable -> Device)", "MEMCPY", WorkClass::kMemory, at_ns, 20 * times);
+      work("softmax_warp_forward", "CUDA", WorkClass::kCompute, at_ns + 300, 30 * times);
+      work("Unique", "AI_CPU", WorkClass::kCompute, at_ns + 600, 40 * times);
+      for (int64_t i = 0; i < times; ++i) {
+        rank.add_slice(thread, testing::slice_of(rank, "gloo:all_reduce", at_ns + 100 * i, 10));
+        rank.add_slice(thread, testing::slice_of(rank, "SyncBatchNorm", at_ns + 20 + 100 * i, 10));
+        rank.add_slice(thread,
+                       testing::slice_of(rank, "DataParallel.forward", at_ns + 40 + 100 * i, 10));
+      }
+    };
+    step_work(1'000, 5);  // before the first step
+    for (int64_t step = 0; step < 3; ++step) {
+      testing::add_step(rank, step, 10'000 + step * 1000, 1000);
+      step_work(10'000 + step * 1000, step == 0 ? 7 : step);
+    }
+  });
+  const RankFacts& rank = facts.ranks.at(0);
+  EXPECT_EQ(rank.steps, 2);
+  EXPECT_EQ(rank.kernels, 2);
+  EXPECT_EQ(rank.mean_kernel_ns, (30 + 60 + 40 + 80) / 4);
+  EXPECT_EQ(rank.pageable_copy_ns, 30);
+  EXPECT_EQ(rank.unfused_softmax_ns, 45);
+  EXPECT_EQ(rank.ai_cpu_ns, 60);
+  EXPECT_EQ(rank.gloo_calls, 1.5);
+  EXPECT_EQ(rank.gloo_ns, 15);
+  EXPECT_EQ(rank.sync_batch_norms, 1.5);
+  EXPECT_EQ(rank.data_parallel_calls, 1.5);
+  EXPECT_EQ(rank.data_parallel_ns, 15);
+}
+
+// Steps of 20 ms: the device computes for 10, then waits for a host that is in augment.
+TEST(CollectFacts, LongGapsHaveTheCodeThatTheHostIsIn) {
+  constexpr int64_t kMs = 1'000'000;
+  const Facts facts = facts_of_ranks([](RankBuilder& rank) {
+    rank.info.versions_json =
+        R"({"deviceProperties":[{"id":0,"computeMajor":7,"computeMinor":5}]})";
+    const TrackId thread = testing::host_track(rank, "main");
+    const TrackId stream = testing::device_track(rank, 0, 7);
+    for (int64_t step = 0; step < 3; ++step) {
+      const int64_t at_ns = step * 20 * kMs;
+      testing::add_step(rank, step, at_ns, 20 * kMs);
+      rank.add_slice(thread, testing::slice_of(rank, "train", at_ns, 20 * kMs));
+      rank.add_slice(thread, testing::slice_of(rank, "augment", at_ns + 4 * kMs, 6 * kMs));
+      rank.add_slice(thread, testing::slice_of(rank, "blur", at_ns + 5 * kMs, 2 * kMs));
+      rank.add_slice(stream, testing::slice_of(rank, "gemm", at_ns, 2 * kMs, SliceKind::kKernel));
+      rank.add_slice(stream, testing::slice_of(rank, "gemm", at_ns + 10 * kMs, 9 * kMs + kMs / 2,
+                                               SliceKind::kKernel));
+    }
+  });
+  const RankFacts& rank = facts.ranks.at(0);
+  EXPECT_EQ(rank.idle_ns, 8 * kMs + kMs / 2);
+  EXPECT_EQ(rank.idle_stall_ns, 8 * kMs);
+  EXPECT_EQ(rank.idle_host_ns, kMs / 2);
+  EXPECT_EQ(rank.stall_code, "augment");  // 6 of 8 ms; train is around it
+  ASSERT_TRUE(rank.longest_stall.has_value());
+  EXPECT_EQ(rank.longest_stall->start_ns, 22 * kMs);
+  EXPECT_EQ(rank.longest_stall->end_ns, 30 * kMs);
+  EXPECT_EQ(rank.compute_capability, 75);
+}
+
 // data/ascend/EXPECTED.md and EXPECTED_msprof_analyze.md: what msprof-analyze's rules see there.
 TEST(CollectFacts, NetworkOfTheAscendSample) {
   STEPSCOPE_NEEDS_SHARED_DATA();
@@ -344,7 +419,7 @@ TEST(CollectFacts, RealBottleneckOfGpt2) {
   const auto& findings = run.findings();
   ASSERT_EQ(findings.size(), 2u);
   EXPECT_EQ(findings[0].rule, "launch_bound");
-  EXPECT_GT(findings[0].gain_share, 0.5);
+  EXPECT_GT(findings[0].gain_share, 0.45);  // of 0.56; the rest is in gaps of 1 ms and more
   EXPECT_EQ(findings[1].rule, "unaligned_shapes");
 }
 

@@ -15,6 +15,12 @@ double busy_share(const RankFacts& rank) {
              : 1 - static_cast<double>(rank.idle_ns) / static_cast<double>(rank.step_ns);
 }
 
+// Volta (7.0) is the first that has them. What the input does not say is taken to be newer.
+bool can_use_tensor_cores(const RankFacts& rank) {
+  constexpr int64_t kVolta = 70;
+  return rank.is_nvidia && (rank.compute_capability == kNull || rank.compute_capability >= kVolta);
+}
+
 // Tensor cores are several times as fast; half of the time is a cautious estimate.
 int64_t gain_of_tensor_cores(const RankFacts& rank) {
   return static_cast<int64_t>(rank.tensor_core_eligible * static_cast<double>(rank.compute_ns) / 2);
@@ -26,7 +32,7 @@ int64_t gain_of_usual_mfu(const RankFacts& rank) {
   const auto known_ns = static_cast<double>(rank.compute_ns) * rank.flops_coverage;
   const double needed_ns = static_cast<double>(rank.step_ns) * rank.mfu / kUsualMfu;
   auto elsewhere_ns = static_cast<double>(rank.unfused_softmax_ns + rank.ai_cpu_ns);
-  if (rank.is_nvidia && rank.tensor_core_share <= 0.01)
+  if (can_use_tensor_cores(rank) && rank.tensor_core_share <= 0.01)
     elsewhere_ns += static_cast<double>(gain_of_tensor_cores(rank));
   const double gain_ns = (known_ns - needed_ns - elsewhere_ns) / 2;
   return gain_ns > 0 ? static_cast<int64_t>(gain_ns) : kNull;
@@ -42,7 +48,8 @@ std::optional<Finding> check_pageable_copies(const Facts& facts, const Rule& rul
   finding.confidence = Confidence::kDerived;
   finding.title =
       "Copies of pageable memory take " + words_for_time(rank->pageable_copy_ns) + " a step";
-  finding.detail = "The driver copies them twice and cannot overlap them with computing.";
+  finding.detail = "The driver" + words_for_owner(facts, *rank) +
+                   " copies them twice and cannot overlap them with computing.";
   finding.evidence = {
       {"pageable", Unit::kNanoseconds, static_cast<double>(rank->pageable_copy_ns)}};
   finding.places = {place_of(*rank)};
@@ -56,7 +63,8 @@ std::optional<Finding> check_ai_cpu_operators(const Facts& facts, const Rule& ru
   finding.gain_ns = rank->ai_cpu_ns;
   finding.confidence = Confidence::kDerived;
   finding.title = "Operators on the AI CPU take " + words_for_time(rank->ai_cpu_ns) + " a step";
-  finding.detail = "They could run on the AI cores, which are idle meanwhile.";
+  finding.detail = "They could run on the AI cores" + words_for_owner(facts, *rank) +
+                   ", which are idle meanwhile.";
   finding.evidence = {{"ai_cpu", Unit::kNanoseconds, static_cast<double>(rank->ai_cpu_ns)}};
   finding.places = {place_of(*rank)};
   return finding;
@@ -79,15 +87,15 @@ std::optional<Finding> check_compiled_on_the_fly(const Facts& facts, const Rule&
 
 std::optional<Finding> check_no_tensor_cores(const Facts& facts, const Rule& rule) {
   for (const RankFacts& rank : facts.ranks) {
-    if (!rank.is_nvidia || std::isnan(rank.tensor_core_eligible)) continue;
+    if (!can_use_tensor_cores(rank) || std::isnan(rank.tensor_core_eligible)) continue;
     if (rank.tensor_core_eligible <= rule.limit || rank.tensor_core_share > 0.01) continue;
     Finding finding;
     finding.gain_ns = gain_of_tensor_cores(rank);
     finding.confidence = Confidence::kHint;
     finding.title = words_for_share(rank.tensor_core_eligible) +
                     " of the computing time could use tensor cores and does not";
-    finding.detail = "Matrix operators of rank " + std::to_string(rank.rank) +
-                     " run kernels without tensor cores.";
+    finding.detail =
+        "Matrix operators of " + words_for_rank(facts, rank) + " run kernels without tensor cores.";
     finding.evidence = {{"eligible", Unit::kShare, rank.tensor_core_eligible},
                         {"used", Unit::kShare, rank.tensor_core_share}};
     finding.places = {place_of(rank)};

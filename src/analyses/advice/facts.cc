@@ -1,21 +1,11 @@
 #include "analyses/advice/facts.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "analyses/advice/checks.h"
 
 namespace stepscope {
-
-int64_t median_over_ranks(const Facts& facts, int64_t RankFacts::* field) {
-  std::vector<int64_t> values;
-  for (const RankFacts& rank : facts.ranks) {
-    if (rank.*field != kNull && rank.steps > 0) values.push_back(rank.*field);
-  }
-  if (values.empty()) return kNull;
-  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 const RankFacts* worst_rank(const Facts& facts, int64_t RankFacts::* field) {
   const RankFacts* worst = nullptr;
@@ -58,7 +48,28 @@ int64_t own_communication_ns(const Facts& facts, const RankFacts** rank) {
   return least_ns;
 }
 
-int64_t Facts::step_ns() const { return median_over_ranks(*this, &RankFacts::step_ns); }
+std::string words_for_rank(const Facts& facts, const RankFacts& rank) {
+  const bool has_windows =
+      std::count_if(facts.ranks.begin(), facts.ranks.end(),
+                    [&](const RankFacts& one) { return one.rank == rank.rank; }) > 1;
+  return "rank " + std::to_string(rank.rank) +
+         (has_windows ? ", window " + std::to_string(rank.window) : "");
+}
+
+std::string words_for_owner(const Facts& facts, const RankFacts& rank) {
+  return facts.ranks.size() > 1 ? " of " + words_for_rank(facts, rank) : "";
+}
+
+int64_t Facts::step_ns() const {
+  double sum_ns = 0;
+  double steps = 0;
+  for (const RankFacts& rank : ranks) {
+    if (rank.step_ns == kNull || rank.steps <= 0) continue;
+    sum_ns += static_cast<double>(rank.step_ns) * static_cast<double>(rank.steps);
+    steps += static_cast<double>(rank.steps);
+  }
+  return steps > 0 ? std::llround(sum_ns / steps) : kNull;
+}
 
 double Facts::share(int64_t ns) const {
   const int64_t step = step_ns();

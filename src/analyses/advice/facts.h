@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyses/advice/finding.h"
+#include "analyses/step_budget/step_budget.h"
 #include "store/schema.h"
 
 namespace stepscope {
@@ -36,14 +37,20 @@ struct RankFacts {
   int64_t idle_ns = 0;
 
   // Why the device stood still; these add up to idle_ns.
+  int64_t idle_queued_ns = 0;  // the next work had been launched
   int64_t idle_input_ns = 0;
   int64_t idle_sync_ns = 0;
   int64_t idle_gc_ns = 0;
-  int64_t idle_host_ns = 0;
+  int64_t idle_host_ns = 0;   // in short pieces: launching
+  int64_t idle_stall_ns = 0;  // in pieces of a millisecond or more, while the host was busy
   int64_t idle_other_ns = 0;
   int64_t longest_idle_ns = 0;
   int64_t longest_idle_at_ns = kNull;
   int64_t longest_idle_step = kNull;
+  std::string stall_code;  // what the host was in for most of longest_stall; empty: nothing was
+
+  // What the longest step has more of than the mean of the others, part by part.
+  StepBudgetRow longest_step_more;
 
   int64_t input_wait_ns = 0;   // host time waiting for batches, device busy or not
   int64_t device_wait_ns = 0;  // host time in synchronisation calls
@@ -56,6 +63,7 @@ struct RankFacts {
   int64_t ai_cpu_ns = 0;  // computation that fell back to the AI CPU
 
   // Arithmetic.
+  int64_t compute_capability = kNull;          // of an NVIDIA device, 80 for 8.0
   double tensor_core_share = std::nan("");     // of computing time
   double tensor_core_eligible = std::nan("");  // of computing time
   double half_precision_share = std::nan("");  // of the FLOPs
@@ -98,6 +106,7 @@ struct RankFacts {
   // happens in them.
   std::optional<Place> longest_step_place;
   std::optional<Place> longest_interval;    // between two steps
+  std::optional<Place> longest_stall;       // piece of idle_stall_ns
   std::optional<Place> longest_exposed;     // piece of communication that no computation hides
   std::optional<Place> longest_receive;     // operation
   std::optional<Place> longest_collective;  // operation
@@ -154,7 +163,10 @@ struct Facts {
   std::optional<Place> unaligned_transfer;
   std::optional<Place> retransmission;
 
-  // The run's typical step: median over ranks.
+  // Idle time of a step that findings have explained so far: symptoms are the rest.
+  int64_t explained_idle_ns = 0;
+
+  // The run's step: mean over the steps of all ranks, as in the report.
   int64_t step_ns() const;
   double share(int64_t ns) const;
 };

@@ -26,7 +26,7 @@ std::optional<Finding> check_slow_input(const Facts& facts, const Rule& rule) {
   Finding finding;
   finding.gain_ns = lost_ns;
   finding.title = words_for_share(facts.share(lost_ns)) + " of the step is spent waiting for data";
-  finding.detail = "Rank " + std::to_string(rank->rank) + " waits " +
+  finding.detail = "The host" + words_for_owner(facts, *rank) + " waits " +
                    words_for_time(rank->input_wait_ns) + " a step for the next batch" +
                    (rank->has_device ? "; its device has nothing to do for " +
                                            words_for_time(lost_ns) + " of it."
@@ -45,7 +45,8 @@ std::optional<Finding> check_slow_input(const Facts& facts, const Rule& rule) {
 
 std::optional<Finding> check_potential_input(const Facts& facts, const Rule& rule) {
   const RankFacts* rank = worst_rank(facts, &RankFacts::idle_other_ns);
-  if (rank == nullptr || !rank->has_device || facts.share(rank->idle_other_ns) < rule.limit)
+  if (rank == nullptr || !rank->has_device) return std::nullopt;
+  if (facts.share(unexplained_idle_ns(facts, rank->idle_other_ns)) < rule.limit)
     return std::nullopt;
   // Waiting that was measured is not a guess.
   if (facts.is_input_measured || lost_to_input(*rank) > 0) return std::nullopt;
@@ -55,7 +56,7 @@ std::optional<Finding> check_potential_input(const Facts& facts, const Rule& rul
   finding.title = "The run is potentially input-bound: for " +
                   words_for_share(facts.share(rank->idle_other_ns)) +
                   " of the step nothing is recorded";
-  finding.detail = "Rank " + std::to_string(rank->rank) + "'s device stands still for " +
+  finding.detail = "The device of " + words_for_rank(facts, *rank) + " stands still for " +
                    words_for_time(rank->idle_other_ns) +
                    " a step while no host thread is in anything that was recorded, and waiting for "
                    "data was not recorded.";

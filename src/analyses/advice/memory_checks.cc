@@ -17,9 +17,9 @@ std::optional<Finding> check_memory_leak(const Facts& facts, const Rule& rule) {
   finding.confidence = Confidence::kDerived;
   finding.title = "Memory grows by " +
                   words_for_bytes(static_cast<double>(rank->leak_bytes_per_step)) + " every step";
-  finding.detail = words_for_share(rank->leak_share_of_steps) + " of rank " +
-                   std::to_string(rank->rank) +
-                   "'s steps end with more memory in use than the one before.";
+  finding.detail = words_for_share(rank->leak_share_of_steps) + " of the steps of " +
+                   words_for_rank(facts, *rank) +
+                   " end with more memory in use than the one before.";
   if (rank->device_memory_bytes != kNull && rank->peak_allocated_bytes != kNull &&
       rank->device_memory_bytes > rank->peak_allocated_bytes) {
     const int64_t left =
@@ -41,7 +41,7 @@ std::optional<Finding> check_memory_nearly_full(const Facts& facts, const Rule& 
     if (share <= rule.limit) continue;
     Finding finding;
     finding.title = "Memory is " + words_for_share(share) + " full at its peak";
-    finding.detail = "Rank " + std::to_string(rank.rank) + " needs " +
+    finding.detail = "The training of " + words_for_rank(facts, rank) + " needs " +
                      words_for_bytes(static_cast<double>(rank.peak_allocated_bytes)) + " of " +
                      words_for_bytes(static_cast<double>(rank.device_memory_bytes)) + ".";
     finding.evidence = {{"peak", Unit::kBytes, static_cast<double>(rank.peak_allocated_bytes)},
@@ -66,7 +66,7 @@ std::optional<Finding> check_fragmentation(const Facts& facts, const Rule& rule)
     Finding finding;
     finding.confidence = Confidence::kDerived;
     finding.title = words_for_share(unused) + " of the reserved memory is never used";
-    finding.detail = "Rank " + std::to_string(rank.rank) + " reserves " +
+    finding.detail = "The allocator of " + words_for_rank(facts, rank) + " reserves " +
                      words_for_bytes(static_cast<double>(rank.peak_reserved_bytes)) +
                      " and uses at most " +
                      words_for_bytes(static_cast<double>(rank.peak_allocated_bytes)) + ".";

@@ -31,10 +31,14 @@ int64_t gain_of(const LinkFacts& link) {
 
 }  // namespace
 
+bool is_slow_rank(const Facts& facts, double limit) {
+  return facts.slow_rank != kNull && facts.slow_rank_own_ns != kNull &&
+         facts.share(facts.slow_rank_own_ns - facts.other_ranks_own_ns) > limit;
+}
+
 std::optional<Finding> check_slow_rank(const Facts& facts, const Rule& rule) {
-  if (facts.slow_rank == kNull || facts.slow_rank_own_ns == kNull) return std::nullopt;
+  if (!is_slow_rank(facts, rule.limit)) return std::nullopt;
   const int64_t excess_ns = facts.slow_rank_own_ns - facts.other_ranks_own_ns;
-  if (facts.share(excess_ns) <= rule.limit) return std::nullopt;
   Finding finding;
   finding.gain_ns = excess_ns;
   finding.confidence = Confidence::kDerived;
@@ -47,6 +51,14 @@ std::optional<Finding> check_slow_rank(const Facts& facts, const Rule& rule) {
       {"rank", Unit::kNone, static_cast<double>(facts.slow_rank)},
       {"own", Unit::kNanoseconds, static_cast<double>(facts.slow_rank_own_ns)},
       {"others", Unit::kNanoseconds, static_cast<double>(facts.other_ranks_own_ns)}};
+  if (const auto slow = slow_device(facts, kSlowDeviceShare);
+      slow && slow->rank == facts.slow_rank) {
+    finding.detail += " Its device computes " + words_for_share(slow->below_mean) +
+                      " slower than the average: " + words_for_number(slow->rate / 1e12) +
+                      " TFLOP a second of computing time, not " +
+                      words_for_number(slow->mean_rate / 1e12) + ".";
+    finding.evidence.push_back({"below_mean", Unit::kShare, slow->below_mean});
+  }
   finding.places = {{facts.slow_rank}};
   for (const RankFacts& rank : facts.ranks) {
     if (rank.rank != facts.slow_rank) continue;

@@ -98,10 +98,13 @@ const std::map<std::string, std::function<void(Facts&, double)>>& cases() {
          f.ranks[0].idle_host_ns = part_of_step(x);
          f.ranks[0].mean_kernel_ns = 4000;
        }},
+      {"host_stalls", [](Facts& f, double x) { f.ranks[0].idle_stall_ns = part_of_step(x); }},
       {"garbage_collection", [](Facts& f, double x) { f.ranks[0].idle_gc_ns = part_of_step(x); }},
       {"allocator_calls", [](Facts& f, double x) { f.ranks[0].allocator_ns = part_of_step(x); }},
       {"pageable_copies",
-       [](Facts& f, double x) { f.ranks[0].pageable_copy_ns = part_of_step(x); }},
+       [](Facts& f, double x) {
+         f.ranks[0].pageable_copy_ns = f.ranks[0].exposed_copy_ns = part_of_step(x);
+       }},
       {"ai_cpu_operators", [](Facts& f, double x) { f.ranks[0].ai_cpu_ns = part_of_step(x); }},
       {"compiled_on_the_fly",
        [](Facts& f, double x) { f.ranks[0].compiled_on_the_fly = static_cast<int64_t>(x); }},

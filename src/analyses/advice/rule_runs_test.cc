@@ -157,8 +157,8 @@ const std::map<std::string, Planted>& planted() {
           make_stages(job);
           job[0].size = static_cast<int64_t>(size);
         }}},
-      {"slow_device",  // ms that the other rank is faster with the same work
-       {50, 5, [](Job& job, double ms) { job[0].compute_to -= ms; }}},
+      {"slow_device",  // ms that the other rank is faster with the same work, and then waits itself
+       {50, 5, [](Job& job, double ms) { job[0].pause = ms; }}},
       {"uneven_interval",  // ms before the first operator; the other rank needs half of one
        {10, 0.6, [](Job& job, double ms) { job[1].launch_at = ms; }}},
       {"small_messages",  // bytes
@@ -192,7 +192,7 @@ const std::map<std::string, Planted>& planted() {
                                step.host("SyncBatchNorm", 10 + i, 10.5 + i);
                            })}},
       {"sync_points",  // ms that the device has nothing to do after it was waited for
-       {10, 2, on_all([](RankPlan& rank, double ms) {
+       {10, 1, on_all([](RankPlan& rank, double ms) {
           rank.pause = ms;
           const double from = rank.pause_from();
           rank.also_in_step = [=](const StepMaker& step) {
@@ -210,10 +210,15 @@ const std::map<std::string, Planted>& planted() {
       {"allocator_calls", {9, 1, in_steps([](const StepMaker& step, double ms) {
                              step.host("cudaMalloc", 10, 10 + ms);
                            })}},
-      {"pageable_copies", {8, 1, in_steps([](const StepMaker& step, double ms) {
-                             step.kernel("Memcpy HtoD (Pageable -> Device)", 10, 10 + ms,
-                                         "MEMCPY_ASYNC", WorkClass::kMemory);
-                           })}},
+      {"pageable_copies",  // ms in which nothing computes
+       {8, 1, on_all([](RankPlan& rank, double ms) {
+          rank.pause = ms;
+          const double from = rank.pause_from();
+          rank.also_in_step = [=](const StepMaker& step) {
+            step.kernel("Memcpy HtoD (Pageable -> Device)", from, from + ms, "MEMCPY_ASYNC",
+                        WorkClass::kMemory);
+          };
+        })}},
       {"ai_cpu_operators", {7, 1, in_steps([](const StepMaker& step, double ms) {
                               step.kernel("Unique", 10, 10 + ms, "AI_CPU");
                             })}},
@@ -256,8 +261,13 @@ const std::map<std::string, Planted>& planted() {
         })}},
       {"fragmentation",  // GiB reserved for 40
        {78, 50, on_all([](RankPlan& rank, double gib) { rank.reserved_gib = gib; })}},
-      {"low_utilisation",  // ms between two long kernels
-       {60, 20, on_all([](RankPlan& rank, double ms) { rank.pause = ms; })}},
+      {"host_stalls",  // ms between two long kernels
+       {40, 2, on_all([](RankPlan& rank, double ms) { rank.pause = ms; })}},
+      {"low_utilisation",  // ms in short gaps between kernels that are not short
+       {60, 20, on_all([](RankPlan& rank, double ms) {
+          rank.kernels = 200;
+          rank.pause = ms;
+        })}},
       {"potential_input",  // ms in which nothing is recorded
        {4, 2, on_all([](RankPlan& rank, double ms) {
           rank.pause = ms;

@@ -1,6 +1,7 @@
 #include "analyses/advice/rules.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analyses/advice/checks.h"
 
@@ -26,7 +27,8 @@ constexpr Rule kRules[] = {
      "them: data preparation and launching compete for them.",
      check_machine_cpu_busy},
     {"slow_rank",
-     "a rank that computes longer than the others, who then wait for it in collectives", 0.05,
+     "a rank that computes longer than the others, who then wait for it in collectives",
+     kSlowRankExcess,
      "Look at this rank's machine first: clocks and throttling, other processes, its data shard; "
      "move the "
      "rank to another device to tell the device from the data.",
@@ -52,7 +54,8 @@ constexpr Rule kRules[] = {
      "Review how operators are sharded inside of the stage.", check_stage_communication},
     {"stage_balance", "a stage of a pipeline with more arithmetic than the others", 0.2,
      "Move layers from this stage to others.", check_stage_balance, RuleKind::kCauseOfWork},
-    {"slow_device", "a rank whose device computes at a lower rate than those of others", 0.2,
+    {"slow_device", "a rank whose device computes at a lower rate than those of others",
+     kSlowDeviceShare,
      "Compare clocks, temperature and other processes of that device; give it less work if it "
      "is of "
      "another kind.",
@@ -81,7 +84,7 @@ constexpr Rule kRules[] = {
      "Use ordinary batch normalisation or group normalisation where the batch of a rank is large "
      "enough.",
      check_sync_batch_norm},
-    {"sync_points", "calls that wait for the device in the middle of a step", 0.03,
+    {"sync_points", "calls that wait for the device in the middle of a step", 0.02,
      "Remove .item(), .cpu(), print(tensor), torch.cuda.synchronize() and data-dependent shapes "
      "from the "
      "step; log a loss every n steps, or copy it with non_blocking=True.",
@@ -94,7 +97,12 @@ constexpr Rule kRules[] = {
     {"garbage_collection", "Python's garbage collector running inside steps", 0.02,
      "Call gc.freeze() after set-up, gc.disable() in the loop and gc.collect() every n steps.",
      check_garbage_collection},
-    {"allocator_calls", "device memory allocated and released inside steps", 0.02,
+    {"host_stalls", "long gaps of the device while the host does something else", 0.1,
+     "Look at what the host does there: move it out of the step, to another thread or process "
+     "(loader workers, asynchronous checkpoints), or to the device; record with with_stack=True to "
+     "see Python code.",
+     check_host_stalls},
+    {"allocator_calls", "device memory allocated and released inside steps", kAllocatorShare,
      "Let the caching allocator keep its blocks: expandable_segments:True, no empty_cache() in the "
      "loop, "
      "shapes that do not change from step to step.",
@@ -109,11 +117,13 @@ constexpr Rule kRules[] = {
      "Use fixed shapes or binary operators (torch_npu.npu.set_compile_mode(jit_compile=False)).",
      check_compiled_on_the_fly},
     {"no_tensor_cores", "matrix work that does not use the tensor cores", 0.2,
-     "Train in bfloat16 or float16 (torch.autocast) or allow TF32 "
-     "(torch.set_float32_matmul_precision('high')).",
+     "Train in float16 (torch.autocast); from compute capability 8.0 on also in bfloat16, or allow "
+     "TF32 (torch.set_float32_matmul_precision('high')).",
      check_no_tensor_cores, RuleKind::kCauseOfWork},
     {"full_precision", "arithmetic in 32 bits where 16 would do", 0.1,
-     "Train in bfloat16 or float16 (torch.autocast, MindSpore's amp_level).", check_full_precision},
+     "Train in float16, or bfloat16 where the device has it (torch.autocast, MindSpore's "
+     "amp_level).",
+     check_full_precision},
     {"unaligned_shapes", "matrix work whose sizes do not fit the matrix units", 0.2,
      "Pad vocabulary, hidden and head sizes to multiples of 64.", check_unaligned_shapes},
     {"small_grids", "kernels that leave half of the device without work", 0.2,
@@ -131,7 +141,7 @@ constexpr Rule kRules[] = {
      "Use DistributedDataParallel, one process per device.", check_data_parallel},
     {"uneven_steps", "single steps that take much longer than the others", 1.5,
      "Look at the step named here: checkpoint, evaluation, logging, a new shape.",
-     check_uneven_steps},
+     check_uneven_steps, RuleKind::kCauseOfWork},
     {"memory_leak", "memory that grows from step to step", 0.8,
      "Look at what keeps tensors alive: losses added up without .item() or .detach(), lists of "
      "outputs, "
@@ -147,19 +157,19 @@ constexpr Rule kRules[] = {
      check_fragmentation},
     {"low_utilisation", "a device that is idle for reasons that no other rule names", 0.3,
      "Open the timeline at the longest gap and look at what the host does there.",
-     check_low_utilisation, RuleKind::kSymptom},
+     check_low_utilisation},
     {"potential_input", "a device that stands still while nothing is recorded: perhaps for data",
      0.03,
      "Record the data pipeline too (torch: ProfilerActivity.CPU, which marks the DataLoader; "
      "MindSpore: data_process=True; others: stepscope.pipeline): it tells whether this time is "
      "spent waiting for data.",
-     check_potential_input, RuleKind::kSymptom},
+     check_potential_input},
     {"between_operators",
      "a run without a device whose host is busy with other things than operators", 0.3,
      "Look at the code between the operators in the timeline (record with with_stack=True to see "
      "it): Python loops, logging, data handling. Run the model as a graph (torch.compile, "
      "MindSpore's graph mode) so that less of it runs.",
-     check_between_operators, RuleKind::kSymptom},
+     check_between_operators},
     {"settings", "environment variables that slow the program down", 0,
      "Unset them for training; they are for debugging.", check_settings},
     {"profiler_cost", "a recording that made steps longer", 0.1,
@@ -167,22 +177,53 @@ constexpr Rule kRules[] = {
      check_profiler_cost},
 };
 
+// A finding that gains less of a step is not worth reading.
+constexpr double kGainMatters = 0.005;
+
+// One slow step is a finding of its own, with what it waited for. Of the causes of idle time other
+// rules have the rest: what the other steps have, too.
+Facts without_slow_steps(const Facts& all_steps) {
+  constexpr std::pair<int64_t RankFacts::*, int64_t StepBudgetRow::*> kIdle[] = {
+      {&RankFacts::idle_ns, &StepBudgetRow::idle_ns},
+      {&RankFacts::idle_queued_ns, &StepBudgetRow::queued_ns},
+      {&RankFacts::idle_input_ns, &StepBudgetRow::input_ns},
+      {&RankFacts::idle_sync_ns, &StepBudgetRow::sync_ns},
+      {&RankFacts::idle_gc_ns, &StepBudgetRow::gc_ns},
+      {&RankFacts::idle_stall_ns, &StepBudgetRow::host_stall_ns},
+      {&RankFacts::idle_other_ns, &StepBudgetRow::other_ns},
+      {&RankFacts::input_wait_ns, &StepBudgetRow::input_wait_ns},
+      {&RankFacts::allocator_ns, &StepBudgetRow::allocator_ns},
+  };
+  const auto rule = std::ranges::find(kRules, std::string_view("uneven_steps"),
+                                      [](const Rule& r) { return r.name; });
+  Facts facts = all_steps;
+  for (RankFacts& rank : facts.ranks) {
+    if (!has_uneven_step(rank, rule->limit)) continue;
+    for (const auto& [mean, part] : kIdle) {
+      const int64_t more_ns = std::max<int64_t>(0, rank.longest_step_more.*part);
+      rank.*mean = std::max<int64_t>(0, rank.*mean - more_ns / rank.steps);
+    }
+  }
+  return facts;
+}
+
 }  // namespace
 
 std::span<const Rule> rules() { return kRules; }
 
-std::vector<Finding> find_causes(const Facts& facts) {
+std::vector<Finding> find_causes(const Facts& all_steps) {
+  Facts facts = without_slow_steps(all_steps);
   std::vector<Finding> findings;
-  int64_t explained_idle_ns = 0;
   for (const Rule& rule : kRules) {
     auto finding = rule.check(facts, rule);
     if (!finding) continue;
     finding->rule = rule.name;
     finding->remedy = rule.remedy;
-    if (finding->gain_ns != kNull) finding->gain_share = facts.share(finding->gain_ns);
-    if (rule.kind == RuleKind::kSymptom && explained_idle_ns * 2 > finding->gain_ns) continue;
-    if (finding->gain_ns != kNull && rule.kind != RuleKind::kCauseOfWork)
-      explained_idle_ns += finding->gain_ns;
+    if (finding->gain_ns != kNull) {
+      finding->gain_share = facts.share(finding->gain_ns);
+      if (finding->gain_share < kGainMatters) continue;
+      if (rule.kind != RuleKind::kCauseOfWork) facts.explained_idle_ns += finding->gain_ns;
+    }
     findings.push_back(std::move(*finding));
   }
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {

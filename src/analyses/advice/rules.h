@@ -18,8 +18,6 @@ enum class RuleKind : uint8_t {
   kCause,
   // What it gains is time in which devices work or communicate: no reason for them to stand still.
   kCauseOfWork,
-  // Devices that stand still: only worth a line where the causes of that are not already there.
-  kSymptom,
 };
 
 struct Rule {
@@ -34,7 +32,8 @@ struct Rule {
 std::span<const Rule> rules();
 
 // The findings of all rules, most to gain first; those without a gain last, in the rules' order.
-std::vector<Finding> find_causes(const Facts& facts);
+// What gains less than half a percent of a step is left out.
+std::vector<Finding> find_causes(const Facts& all_steps);
 
 }  // namespace stepscope
 

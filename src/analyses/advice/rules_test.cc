@@ -115,6 +115,7 @@ const std::map<std::string, Case>& cases() {
           f.ranks[0].mean_kernel_ns = 4000;
         },
         40 * kMs}},
+      {"host_stalls", {[](Facts& f) { f.ranks[0].idle_stall_ns = 20 * kMs; }, 20 * kMs}},
       {"garbage_collection", {[](Facts& f) { f.ranks[0].idle_gc_ns = 5 * kMs; }, 5 * kMs}},
       {"allocator_calls", {[](Facts& f) { f.ranks[0].allocator_ns = 9 * kMs; }, 3 * kMs}},
       {"pageable_copies",
@@ -238,8 +239,8 @@ TEST(Rules, SayWhereToLook) {
     const auto instance = [&](int64_t rank) { return Place{rank, 3, ++at_ns, at_ns + 100}; };
     for (RankFacts& rank : facts.ranks) {
       for (auto* place : {&rank.longest_step_place, &rank.longest_interval, &rank.longest_exposed,
-                          &rank.longest_receive, &rank.longest_collective, &rank.peak_allocated,
-                          &rank.peak_reserved})
+                          &rank.longest_stall, &rank.longest_receive, &rank.longest_collective,
+                          &rank.peak_allocated, &rank.peak_reserved})
         *place = instance(rank.rank);
       rank.longest_idle_at_ns = ++at_ns;
       rank.longest_idle_ns = 50;
@@ -293,6 +294,117 @@ TEST(Rules, ASymptomIsSilentWhenItsCauseIsNamed) {
   const auto findings = find_causes(facts);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].rule, "slow_input");
+}
+
+TEST(Rules, ASymptomIsWhatCausesDoNotExplain) {
+  Facts facts = healthy();
+  facts.ranks[0].idle_ns = 90 * kMs;
+  facts.ranks[0].idle_input_ns = 52 * kMs;
+  auto findings = find_causes(facts);
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].rule, "slow_input");
+  EXPECT_EQ(findings[1].rule, "low_utilisation");
+  EXPECT_EQ(findings[1].gain_ns, 38 * kMs);
+  EXPECT_NE(findings[1].title.find("38 % of the step beyond"), std::string::npos);
+  EXPECT_NE(findings[1].detail.find("The others explain 52.0 ms"), std::string::npos);
+}
+
+// One step of ten waits 200 ms for its batch: that step is the finding, not the loader.
+TEST(Rules, WhatOneSlowStepWaitedForIsItsCause) {
+  Facts facts = healthy();
+  facts.ranks[0].longest_step_ns = 300 * kMs;
+  facts.ranks[0].idle_input_ns = 21 * kMs;
+  facts.ranks[0].idle_ns = 24 * kMs;
+  facts.ranks[0].longest_step_more.input_ns = 200 * kMs;
+  facts.ranks[0].longest_step_more.idle_ns = 200 * kMs;
+  const auto findings = find_causes(facts);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].rule, "uneven_steps");
+  EXPECT_NE(findings[0].detail.find("Most of the difference, 200 ms, is waiting for data."),
+            std::string::npos)
+      << findings[0].detail;
+  // All steps wait, and that one longer.
+  facts.ranks[0].idle_input_ns = 41 * kMs;
+  const auto both = find_causes(facts);
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_EQ(both[0].rule, "slow_input");
+  EXPECT_EQ(both[0].gain_ns, 21 * kMs);
+}
+
+TEST(Rules, WhatGainsNothingThatMattersIsNotSaid) {
+  Facts facts = healthy();
+  facts.ranks[0].pageable_copy_ns = 8 * kMs;
+  facts.ranks[0].exposed_copy_ns = kMs / 2 - 1;  // computing hides the rest
+  EXPECT_TRUE(find_causes(facts).empty());
+  facts.ranks[0].exposed_copy_ns = kMs / 2;
+  EXPECT_EQ(find_causes(facts).size(), 1u);
+}
+
+TEST(Rules, TensorCoresNeedADeviceThatHasThem) {
+  Facts facts = healthy();
+  facts.ranks[0].tensor_core_share = 0;
+  facts.ranks[0].compute_capability = 60;
+  EXPECT_TRUE(find_causes(facts).empty());
+  facts.ranks[0].compute_capability = 70;
+  EXPECT_EQ(find_causes(facts).size(), 1u);
+}
+
+TEST(Rules, AStragglerIsToldOnce) {
+  Facts facts = healthy();
+  facts.ranks[0].computing_rate = 4e14;
+  facts.ranks[1].computing_rate = 2e14;
+  facts.slow_rank = 1;
+  facts.slow_rank_own_ns = 90 * kMs;
+  facts.other_ranks_own_ns = 60 * kMs;
+  const auto findings = find_causes(facts);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].rule, "slow_rank");
+  EXPECT_NE(findings[0].detail.find("Its device computes 33 % slower"), std::string::npos);
+  facts.slow_rank = 0;  // another one
+  EXPECT_EQ(find_causes(facts).size(), 2u);
+}
+
+TEST(Rules, LaunchingIsNoLimitOfAFewKernels) {
+  Facts facts = healthy();
+  facts.ranks[0].idle_host_ns = 40 * kMs;
+  facts.ranks[0].mean_kernel_ns = 4000;
+  facts.ranks[0].kernels = 19;
+  EXPECT_TRUE(find_causes(facts).empty());
+  facts.ranks[0].kernels = 20;
+  EXPECT_EQ(find_causes(facts).size(), 1u);
+}
+
+TEST(Rules, AStallNamesWhatTheHostWasIn) {
+  Facts facts = healthy();
+  facts.ranks[1].idle_stall_ns = 80 * kMs;
+  facts.ranks[1].stall_code = "augment_on_cpu";
+  facts.ranks[1].mean_kernel_ns = 4000;  // short ones: launching is not what takes the time
+  auto findings = find_causes(facts);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].title,
+            "The device waits 80.0 ms a step in long gaps; in the longest the host is in "
+            "augment_on_cpu");
+  EXPECT_NE(findings[0].detail.find("of rank 1"), std::string::npos);
+  facts.ranks[1].idle_ns = 83 * kMs;
+  facts.ranks[1].allocator_ns = 78 * kMs;  // the allocator's
+  findings = find_causes(facts);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].rule, "allocator_calls");
+}
+
+TEST(Rules, SharesAreOfTheMeanStepAndWindowsAreNamed) {
+  Facts facts = healthy();
+  facts.ranks[1].rank = 0;
+  facts.ranks[1].window = 1;
+  facts.ranks[1].steps = 30;
+  facts.ranks[1].step_ns = facts.ranks[1].median_step_ns = 200 * kMs;
+  facts.ranks[1].longest_step_ns = 200 * kMs;
+  EXPECT_EQ(facts.step_ns(), 175 * kMs);
+  facts.ranks[1].idle_input_ns = 35 * kMs;
+  const auto findings = find_causes(facts);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_DOUBLE_EQ(findings[0].gain_share, 0.2);
+  EXPECT_NE(findings[0].detail.find("rank 0, window 1"), std::string::npos);
 }
 
 TEST(Rules, WaitingForASlowRankIsNotCommunication) {

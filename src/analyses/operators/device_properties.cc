@@ -44,6 +44,8 @@ void add_cuda_devices(const Json& versions, std::vector<DeviceProperties>& devic
     if (const auto name = entry.find("name"); name != entry.end() && name->is_string())
       device.name = name->get<std::string>();
     device.multiprocessors = whole_number_of(entry, "numSms");
+    device.compute_capability =
+        10 * whole_number_of(entry, "computeMajor") + whole_number_of(entry, "computeMinor");
     devices.push_back(std::move(device));
   }
 }

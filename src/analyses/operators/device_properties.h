@@ -14,9 +14,10 @@ namespace stepscope {
 struct DeviceProperties {
   int64_t device = 0;
   std::string name;
-  int64_t multiprocessors = 0;  // 0: not given
-  int64_t ai_cores = 0;         // Ascend: cube cores; 0: not given
-  double ai_core_hz = 0;        // their clock; 0: not given
+  int64_t multiprocessors = 0;     // 0: not given
+  int64_t compute_capability = 0;  // NVIDIA: 80 for 8.0; 0: not given
+  int64_t ai_cores = 0;            // Ascend: cube cores; 0: not given
+  double ai_core_hz = 0;           // their clock; 0: not given
 };
 
 // Devices that the rank's input describes; the rank's device name alone when it describes none.

@@ -1,7 +1,7 @@
 #include "analyses/operators/kernel_names.h"
 
 #include <algorithm>
-#include <iterator>
+#include <span>
 
 namespace stepscope {
 namespace {
@@ -15,6 +15,8 @@ constexpr std::string_view kTensorCoreWords[] = {
     // CUTLASS, Hopper's wgmma, Blackwell's tcgen05, cuBLAS's generated kernels, flash attention
     "tensorop", "wgmma", "gmma", "utcmma", "tcgen05", "nvjet_", "flash_fwd", "flash_bwd",
     "FlashAttn", "fmha_cutlass", "fmha_v2"};
+
+constexpr std::string_view kDoubleWords[] = {"dgemm", "zgemm", "dgemv", "d884", "f64", "double"};
 
 struct KindRule {
   std::string_view word;
@@ -82,12 +84,20 @@ constexpr KindRule kKindRules[] = {
     {"nll_loss", "reduction"},
 };
 
+bool has_any(std::string_view name, std::span<const std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return name.find(word) != std::string_view::npos;
+  });
+}
+
 }  // namespace
 
 bool uses_tensor_cores(std::string_view kernel_name) {
-  return std::any_of(
-      std::begin(kTensorCoreWords), std::end(kTensorCoreWords),
-      [&](std::string_view word) { return kernel_name.find(word) != std::string_view::npos; });
+  return has_any(kernel_name, kTensorCoreWords);
+}
+
+bool is_double_precision(std::string_view kernel_name) {
+  return has_any(kernel_name, kDoubleWords);
 }
 
 std::string_view kernel_kind(std::string_view kernel_name) {

@@ -301,6 +301,10 @@ TEST(OperatorNames, TypesAndKinds) {
   EXPECT_TRUE(uses_tensor_cores("nvjet_sm90_tst_192x128_64x5_1x2_h_bz_coopB_TNT"));
   EXPECT_TRUE(uses_tensor_cores("turing_h1688cudnn_128x128"));
   EXPECT_FALSE(uses_tensor_cores("volta_sgemm_128x32_nt"));
+  EXPECT_TRUE(is_double_precision("volta_dgemm_64x64_nn"));
+  EXPECT_TRUE(is_double_precision("void gemmk1_kernel<double, 256, 5>(double*)"));
+  EXPECT_FALSE(is_double_precision("volta_sgemm_128x64_nn"));
+  EXPECT_FALSE(is_double_precision("ampere_fp16_s16816gemm_fp16_64x64_ldg8_f2f_nn"));
   EXPECT_EQ(kernel_kind("ncclDevKernel_AllReduce"), "communication");
   EXPECT_EQ(kernel_kind("cunn_SoftMaxBackward"), "softmax");
   EXPECT_EQ(kernel_kind("who knows"), "other");

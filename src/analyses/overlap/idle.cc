@@ -7,12 +7,16 @@
 namespace stepscope {
 namespace {
 
+bool waits_for_host(int64_t gap_start_ns, int64_t launch_ns) {
+  return launch_ns != kNull && launch_ns > gap_start_ns;
+}
+
 void add_gap(int64_t start_ns, int64_t end_ns, int64_t launch_ns, IdleRow& row) {
   const int64_t gap_ns = end_ns - start_ns;
   ++row.gaps;
   row.idle_ns += gap_ns;
   row.longest_ns = std::max(row.longest_ns, gap_ns);
-  if (launch_ns != kNull && launch_ns > start_ns) {
+  if (waits_for_host(start_ns, launch_ns)) {
     row.host_wait_ns += gap_ns;
     row.launch_ns += std::max<int64_t>(0, end_ns - launch_ns);
   } else if (gap_ns < kKernelWaitNs) {
@@ -65,6 +69,16 @@ class DeviceGaps {
       add_gap(busy_[i - 1].end_ns, busy_[i].start_ns, launch_ns_[i], row);
   }
 
+  std::vector<Interval> launched() const {
+    std::vector<Interval> gaps;
+    for (size_t i = 1; i < busy_.size(); ++i) {
+      const Interval gap{busy_[i - 1].end_ns, busy_[i].start_ns};
+      if (launch_ns_[i] != kNull && !waits_for_host(gap.start_ns, launch_ns_[i]))
+        gaps.push_back(gap);
+    }
+    return gaps;
+  }
+
  private:
   std::span<const Interval> busy_;
   std::vector<int64_t> launch_ns_;  // of the work that starts each busy interval
@@ -79,7 +93,37 @@ struct DeviceIdle {
   std::vector<IdleRow> streams;
 };
 
+// Work without a device number is the only device's, or device 0's.
+DeviceIdle* device_of(int64_t number, std::vector<DeviceIdle>& devices) {
+  const int64_t wanted = number != kNull       ? number
+                         : devices.size() == 1 ? devices.front().device
+                                               : 0;
+  const auto at = std::find_if(devices.begin(), devices.end(),
+                               [&](const DeviceIdle& one) { return one.device == wanted; });
+  return at == devices.end() ? nullptr : &*at;
+}
+
+Work work_of(int64_t ts_ns, int64_t dur_ns, int64_t delay_ns) {
+  return {ts_ns, ts_ns + dur_ns, delay_ns == kNull ? kNull : ts_ns - delay_ns};
+}
+
 }  // namespace
+
+std::vector<std::vector<Interval>> launched_gaps(const StoreReader& store, const RankId& rank,
+                                                 const std::vector<OverlapLanes>& devices) {
+  std::vector<DeviceIdle> found;
+  for (const OverlapLanes& lanes : devices) found.emplace_back(lanes);
+  for_each_row<5>(store, Table::kKernels, rank.position,
+                  {"ts", "dur", "flags", "queue_delay", "device"}, [&](const auto& row) {
+                    const auto [ts_ns, dur_ns, flags, delay_ns, number] = row;
+                    if (dur_ns == kNull || dur_ns < 0 || (flags & kFlagImpossible)) return;
+                    DeviceIdle* device = device_of(number, found);
+                    if (device != nullptr) device->gaps.see(work_of(ts_ns, dur_ns, delay_ns));
+                  });
+  std::vector<std::vector<Interval>> gaps;
+  for (const DeviceIdle& device : found) gaps.push_back(device.gaps.launched());
+  return gaps;
+}
 
 std::vector<IdleRow> idle_rows(const StoreReader& store, const RankId& rank,
                                const std::vector<OverlapLanes>& devices) {
@@ -105,27 +149,21 @@ std::vector<IdleRow> idle_rows(const StoreReader& store, const RankId& rank,
     device->streams.push_back(row);
     work.clear();
   };
-  for_each_row<7>(
-      store, Table::kKernels, rank.position,
-      {"track", "ts", "dur", "flags", "queue_delay", "device", "stream"}, [&](const auto& row) {
-        const auto [on_track, ts_ns, dur_ns, flags, delay_ns, number, on_stream] = row;
-        if (dur_ns == kNull || dur_ns < 0 || (flags & kFlagImpossible)) return;
-        if (on_track != track) {
-          finish_track();
-          track = on_track;
-          stream = on_stream;
-          // Work without a device number is the only device's, or device 0's.
-          const int64_t wanted = number != kNull       ? number
-                                 : devices.size() == 1 ? devices.front().device
-                                                       : 0;
-          const auto is_wanted = [&](const DeviceIdle& one) { return one.device == wanted; };
-          const auto at = std::find_if(found.begin(), found.end(), is_wanted);
-          device = at == found.end() ? nullptr : &*at;
-        }
-        const Work next{ts_ns, ts_ns + dur_ns, delay_ns == kNull ? kNull : ts_ns - delay_ns};
-        work.push_back(next);
-        if (device != nullptr) device->gaps.see(next);
-      });
+  for_each_row<7>(store, Table::kKernels, rank.position,
+                  {"track", "ts", "dur", "flags", "queue_delay", "device", "stream"},
+                  [&](const auto& row) {
+                    const auto [on_track, ts_ns, dur_ns, flags, delay_ns, number, on_stream] = row;
+                    if (dur_ns == kNull || dur_ns < 0 || (flags & kFlagImpossible)) return;
+                    if (on_track != track) {
+                      finish_track();
+                      track = on_track;
+                      stream = on_stream;
+                      device = device_of(number, found);
+                    }
+                    const Work next = work_of(ts_ns, dur_ns, delay_ns);
+                    work.push_back(next);
+                    if (device != nullptr) device->gaps.see(next);
+                  });
   finish_track();
 
   std::vector<IdleRow> rows;

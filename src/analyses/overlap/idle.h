@@ -64,6 +64,11 @@ inline constexpr Field<IdleRow> kIdleFields[] = {
         "time with communication and no computation; rows of devices only"),
 };
 
+// The gaps of each whole device that are no waiting for the host: the work that ends them was
+// launched before they began. In the order of `devices`, each merged. One pass over the kernels.
+std::vector<std::vector<Interval>> launched_gaps(const StoreReader& store, const RankId& rank,
+                                                 const std::vector<OverlapLanes>& devices);
+
 // A row for each device, then for each of its streams. Every device event counts. One pass over the
 // kernels; 24 bytes for each kernel of the largest stream.
 std::vector<IdleRow> idle_rows(const StoreReader& store, const RankId& rank,

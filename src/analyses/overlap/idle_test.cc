@@ -37,6 +37,12 @@ TEST(Idle, GapsHaveTheClassOfTheWorkThatEndsThem) {
   EXPECT_EQ(rows[0].exposed_communication_ns, 0);
   EXPECT_EQ(rows[1].stream, 7);
   EXPECT_EQ(rows[1].exposed_communication_ns, kNull);
+  // In the queue when the gap began; of the last gap nobody knows.
+  const auto gap = [](int64_t start_ns, int64_t end_ns) {
+    return Interval{testing::kTrainingStart + start_ns, testing::kTrainingStart + end_ns};
+  };
+  EXPECT_EQ(launched_gaps(run.store(), run.ranks()[0], run.overlap_lanes()[0]),
+            (std::vector<std::vector<Interval>>{{gap(2'000, 2'500), gap(3'000, 103'000)}}));
 }
 
 TEST(Idle, ADeviceIsIdleWhenAllItsStreamsAre) {

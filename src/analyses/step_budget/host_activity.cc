@@ -22,7 +22,7 @@ bool is_collection(std::string_view name) {
   return text == "gc" || text.find("garbage collect") != std::string::npos;
 }
 
-enum class Wait : uint8_t { kUnknown, kNone, kInput, kDevice, kCollection, kAllocator };
+enum class Wait : uint8_t { kUnknown, kNone, kInput, kDevice, kItem, kCollection, kAllocator };
 
 bool is_allocator_call(std::string_view name) {
   for (const std::string_view call :
@@ -33,8 +33,13 @@ bool is_allocator_call(std::string_view name) {
   return false;
 }
 
+bool is_item(std::string_view name) {
+  return name == "aten::item" || name == "aten::_local_scalar_dense";
+}
+
 Wait wait_of(std::string_view name) {
   if (is_input_wait(name)) return Wait::kInput;
+  if (is_item(name)) return Wait::kItem;
   if (is_device_wait(name)) return Wait::kDevice;
   if (is_collection(name)) return Wait::kCollection;
   if (is_allocator_call(name)) return Wait::kAllocator;
@@ -50,7 +55,7 @@ bool is_input_wait(std::string_view name) {
 }
 
 bool is_device_wait(std::string_view name) {
-  if (name == "aten::item" || name == "aten::_local_scalar_dense") return true;
+  if (is_item(name)) return true;
   return lower(name).find("synchronize") != std::string::npos;
 }
 
@@ -79,6 +84,7 @@ HostActivity host_activity(const StoreReader& store, size_t rank) {
   int64_t last_category = kNull;
   bool takes_from_queue = false;
   HostActivity host;
+  std::vector<Interval> items;
   Merging any;
   for_each_row<8>(store, Table::kSlices, rank,
                   {"track", "ts", "dur", "name", "depth", "flags", "id", "cat"},
@@ -98,6 +104,7 @@ HostActivity host_activity(const StoreReader& store, size_t rank) {
                     if (wait == Wait::kInput || (takes_from_queue && trains[lane]))
                       host.input.push_back(interval);
                     if (wait == Wait::kDevice) host.sync.push_back(interval);
+                    if (wait == Wait::kItem) items.push_back(interval);
                     if (wait == Wait::kCollection) host.gc.push_back(interval);
                     if (wait == Wait::kAllocator) host.allocator.push_back(interval);
                     // Slices inside the step mark are one deeper than the others.
@@ -105,7 +112,9 @@ HostActivity host_activity(const StoreReader& store, size_t rank) {
                       any.add(interval.start_ns, interval.end_ns);
                   });
   host.input = merge_intervals(std::move(host.input));
-  host.sync = merge_intervals(std::move(host.sync));
+  // An item of the host's memory waits for nobody. Where calls of the runtime were recorded, they
+  // tell it from one of the device; elsewhere every item may be one.
+  host.sync = merge_intervals(std::move(host.sync.empty() ? items : host.sync));
   for (const Interval& wait : host.sync) host.sync_starts.push_back(wait.start_ns);
   host.gc = merge_intervals(std::move(host.gc));
   host.allocator = merge_intervals(std::move(host.allocator));

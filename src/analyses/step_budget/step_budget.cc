@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace stepscope {
 namespace {
@@ -21,8 +22,23 @@ int64_t take(std::vector<Interval>& rest, const std::vector<Interval>& cause) {
   return before - total_length_ns(rest);
 }
 
-StepBudgetRow budget_of(const DeviceIntervals& device, const HostActivity& host,
-                        const StepRow& step) {
+// Idle time in which the host did not launch, by what it did instead.
+void add_host_causes(std::vector<Interval> starved, const std::vector<Interval>& busy,
+                     StepBudgetRow& row) {
+  for (const Interval& piece : starved) {
+    if (piece.end_ns - piece.start_ns < kStallNs) continue;
+    const int64_t stall_ns = total_length_ns(clip_intervals(busy, piece.start_ns, piece.end_ns));
+    row.host_stall_ns += stall_ns;
+    if (stall_ns <= row.longest_stall_ns) continue;
+    row.longest_stall_ns = stall_ns;
+    row.longest_stall_at_ns = piece.start_ns;
+  }
+  row.host_ns = take(starved, busy);
+  row.other_ns = total_length_ns(starved);
+}
+
+StepBudgetRow budget_of(const DeviceIntervals& device, const std::vector<Interval>& launched,
+                        const HostActivity& host, const StepRow& step) {
   const auto inside = [&](const std::vector<Interval>& merged) {
     return clip_intervals(merged, step.work_start_ns, step.work_end_ns());
   };
@@ -36,14 +52,16 @@ StepBudgetRow budget_of(const DeviceIntervals& device, const HostActivity& host,
   row.exposed_communication_ns = take(rest, inside(device.communication));
   row.exposed_copy_ns = take(rest, inside(device.memory));
   row.idle_ns = total_length_ns(rest);
+  for (const Interval& piece : rest) {
+    if (piece.end_ns - piece.start_ns <= row.longest_idle_ns) continue;
+    row.longest_idle_ns = piece.end_ns - piece.start_ns;
+    row.longest_idle_at_ns = piece.start_ns;
+  }
 
+  row.queued_ns = take(rest, inside(launched));
   std::vector<Interval> drained;
   std::vector<Interval> starved;
   for (const Interval& piece : rest) {
-    if (piece.end_ns - piece.start_ns > row.longest_idle_ns) {
-      row.longest_idle_ns = piece.end_ns - piece.start_ns;
-      row.longest_idle_at_ns = piece.start_ns;
-    }
     (holds(host.sync, piece.start_ns) ? drained : starved).push_back(piece);
   }
   // Waiting for input comes first: the device was waited for, and then lacked its batch.
@@ -52,8 +70,7 @@ StepBudgetRow budget_of(const DeviceIntervals& device, const HostActivity& host,
   row.input_ns = take(starved, input) + take(drained, input);
   row.gc_ns = take(starved, collection) + take(drained, collection);
   row.sync_ns = total_length_ns(drained);
-  row.host_ns = take(starved, inside(host.any));
-  row.other_ns = total_length_ns(starved);
+  add_host_causes(std::move(starved), inside(host.any), row);
 
   row.input_wait_ns = total_length_ns(input);
   row.device_wait_ns = total_length_ns(inside(host.sync));
@@ -67,11 +84,12 @@ StepBudgetRow budget_of(const DeviceIntervals& device, const HostActivity& host,
 }  // namespace
 
 std::vector<StepBudgetRow> step_budget(const RankId& rank, const DeviceIntervals& device,
+                                       const std::vector<Interval>& launched,
                                        const HostActivity& host, std::span<const StepRow> steps) {
   std::vector<StepBudgetRow> rows;
   for (const StepRow& step : steps) {
     if (!step.complete) continue;
-    StepBudgetRow row = budget_of(device, host, step);
+    StepBudgetRow row = budget_of(device, launched, host, step);
     row.rank = rank.rank;
     row.window = rank.window;
     row.device = device.device;

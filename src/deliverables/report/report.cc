@@ -38,6 +38,7 @@ constexpr PartOfBudget kParts[] = {
     {"idle: after a synchronisation", "after a synchronisation", "#C81E3A",
      &StepBudgetRow::sync_ns},
     {"idle: garbage collection", "garbage collection", "#B7791F", &StepBudgetRow::gc_ns},
+    {"idle: next work already launched", "already launched", "#8A9BB0", &StepBudgetRow::queued_ns},
     {"idle: host launches too late", "between operators", "#5B6B82", &StepBudgetRow::host_ns},
     {"idle: nothing recorded", "nothing recorded", "#D5DCE6", &StepBudgetRow::other_ns},
 };

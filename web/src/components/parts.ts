@@ -15,6 +15,7 @@ export const budgetParts: Part[] = [
   { key: 'input_ns', label: 'part.input', colour: 'data' },
   { key: 'sync_ns', label: 'part.sync', colour: 'bad' },
   { key: 'gc_ns', label: 'part.gc', colour: 'ai-cpu' },
+  { key: 'queued_ns', label: 'part.queued', colour: 'interval' },
   { key: 'host_ns', label: 'part.host', colour: 'host' },
   { key: 'other_ns', label: 'part.other', colour: 'free' },
 ]

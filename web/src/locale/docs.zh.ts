@@ -186,7 +186,8 @@ export const fields: Record<string, string> = {
   'whether this rank holds up the others': '这张卡是否拖慢其他卡', 'longer steps, more computation, late for communication': '步更长、计算更多、通信时晚到',
   // step_budget：一步的时间去向
   'number of the step': '步的编号', 'length of the step: computation + exposed communication + exposed copies + idle': '该步的时长：计算 + 未掩盖的通信 + 未掩盖的拷贝 + 空闲', 'time with copies or sets and nothing else': '只有拷贝或置值的时间',
-  'time without any event on the device: input + sync + gc + host + other': '设备上没有任何事件的时间：input + sync + gc + host + other 之和', 'idle while the host waited for the next batch': '主机等待下一批数据时的空闲',
+  'time without any event on the device: queued + input + sync + gc + host + other': '设备上没有任何事件的时间：queued + input + sync + gc + host + other 之和', 'idle though the next work had already been launched': '下一个任务已经下发时的空闲',
+  'part of host_ns in pieces of a millisecond or more: no launching takes that long': 'host_ns 中一毫秒及更长的空闲段：下发不会这么久', 'the piece with most of host_stall_ns': 'host_stall_ns 最多的一段', 'where that piece begins': '该段的开始时间', 'idle while the host waited for the next batch': '主机等待下一批数据时的空闲',
   'idle that began while the host waited for the device': '主机等待设备期间开始的空闲', 'idle while Python collected garbage': 'Python 垃圾回收时的空闲',
   'idle while the host was busy and launched nothing': '主机忙碌而没有下发时的空闲', 'idle while no host thread was in any recorded slice': '没有主机线程处于有记录的切片内时的空闲',
   'time the host waited for batches, device idle or not': '主机等待数据的时间，不论设备是否空闲', 'time the host waited for the device': '主机等待设备的时间', 'how often it did': '等待设备的次数',

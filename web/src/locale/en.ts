@@ -42,10 +42,10 @@ export default {
   ago: { second: '{n} s ago', minute: '{n} min ago', hour: '{n} h ago', day: '{n} d ago' },
   part: {
     compute: 'Computing', operators: 'Operators', between: 'Between operators', exposed_communication: 'Communication, not overlapped', exposed_copy: 'Copies', idle: 'Idle',
-    input: 'Waiting for data', sync: 'After a synchronisation', gc: 'Garbage collection', host: 'Host launches too late', other: 'Nothing recorded',
+    input: 'Waiting for data', sync: 'After a synchronisation', gc: 'Garbage collection', queued: 'Next work already launched', host: 'Host launches too late', other: 'Nothing recorded',
     interval: 'Step interval', fp_bp: 'Forward and backward', tail: 'Tail',
     computeDoc: 'Time in which the device computes (all streams together)', operatorsDoc: 'Time in which an operator runs on the host', betweenDoc: 'In recorded code, and no operator runs', exposed_communicationDoc: 'Communication with no computation at the same time', exposed_copyDoc: 'Copies and sets with neither computation nor communication',
-    inputDoc: 'The device stands still while the host waits for the next batch', syncDoc: 'The device stands still because a synchronisation emptied its queue', gcDoc: 'The device stands still while Python collects garbage', hostDoc: 'The device stands still while the host is in recorded code and launches nothing', otherDoc: 'The device stands still and nothing was recorded on the host',
+    inputDoc: 'The device stands still while the host waits for the next batch', syncDoc: 'The device stands still because a synchronisation emptied its queue', gcDoc: 'The device stands still while Python collects garbage', queuedDoc: 'The device stands still though the next work had been launched: it starts work, or waits for another stream', hostDoc: 'The device stands still while the host is in recorded code and launches nothing', otherDoc: 'The device stands still and nothing was recorded on the host',
     intervalDoc: 'From the end of the step before to the first forward operator: reading data, mostly', fp_bpDoc: 'From the first forward operator to the last backward operator', tailDoc: 'After backward: exchange of gradients that is not hidden, optimizer',
   },
   overview: {

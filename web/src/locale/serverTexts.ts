@@ -96,9 +96,10 @@ export function findingTexts(row: Record<string, Cell>): FindingTexts {
   } catch {
     // The texts without numbers are still right.
   }
-  // Names of stages are only in the English sentence.
+  // Names of stages and of code are only in the English sentence.
   const stage = /held up by (.+)$/.exec(english.title)?.[1]
-  const values = { rank: row.rank, step: row.step, gain: row.gain_ns, stage, ...evidence }
+  const code = /the host is in (.+)$/.exec(english.title)?.[1]
+  const values = { rank: row.rank, step: row.step, gain: row.gain_ns, stage, code, ...evidence }
   return {
     title: fill(texts.title, values) ?? english.title,
     detail: fill(texts.detail, values) ?? english.detail,

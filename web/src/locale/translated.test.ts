@@ -68,7 +68,7 @@ test('every rule, and every number that it gives', () => {
   const units = ['ns', 'bytes', 'count', 'share', 'bytes_per_second', undefined]
   for (const [rule, { title, detail }] of Object.entries(zh.advice)) {
     for (const [, name, unit] of `${title}${detail}`.matchAll(/\{(\w+)(?::(\w+))?\}/g)) {
-      expect([...numbers, 'rank', 'step', 'gain', 'stage'], rule).toContain(name)
+      expect([...numbers, 'rank', 'step', 'gain', 'stage', 'code'], rule).toContain(name)
       expect(units, rule).toContain(unit)
     }
   }

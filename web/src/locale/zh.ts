@@ -42,10 +42,10 @@ export default {
   ago: { second: '{n} 秒前', minute: '{n} 分钟前', hour: '{n} 小时前', day: '{n} 天前' },
   part: {
     compute: '计算', operators: '算子', between: '算子之间', exposed_communication: '未掩盖的通信', exposed_copy: '拷贝', idle: '空闲',
-    input: '等待数据', sync: '同步之后', gc: '垃圾回收', host: '主机下发太慢', other: '没有记录',
+    input: '等待数据', sync: '同步之后', gc: '垃圾回收', queued: '下一个任务已下发', host: '主机下发太慢', other: '没有记录',
     interval: '迭代间隙', fp_bp: '前反向', tail: '迭代拖尾',
     computeDoc: '设备在计算的时间（所有流合并）', operatorsDoc: '主机上有算子在运行的时间', betweenDoc: '在有记录的代码中，但没有算子在运行', exposed_communicationDoc: '同时没有计算的通信', exposed_copyDoc: '同时既无计算也无通信的拷贝和置值',
-    inputDoc: '主机等待下一批数据时设备停顿', syncDoc: '同步清空队列后设备停顿', gcDoc: 'Python 垃圾回收时设备停顿', hostDoc: '主机在执行有记录的代码而没有下发，设备停顿', otherDoc: '设备停顿，主机上没有记录',
+    inputDoc: '主机等待下一批数据时设备停顿', syncDoc: '同步清空队列后设备停顿', gcDoc: 'Python 垃圾回收时设备停顿', queuedDoc: '下一个任务已经下发，设备仍停顿：正在启动任务，或在等待另一个流', hostDoc: '主机在执行有记录的代码而没有下发，设备停顿', otherDoc: '设备停顿，主机上没有记录',
     intervalDoc: '从上一步结束到第一个前向算子：主要是读取数据', fp_bpDoc: '从第一个前向算子到最后一个反向算子', tailDoc: '反向之后：没有被掩盖的梯度交换和优化器',
   },
   overview: {

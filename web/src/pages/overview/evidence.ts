@@ -2,7 +2,7 @@
 // the rules.
 const units: Record<string, string[]> = {
   share: ['above_mean', 'below_mean', 'cost', 'coverage', 'cpu_busy', 'eligible', 'empty_queue_share', 'low_precision', 'mfu', 'queue_share', 'share', 'share_of_steps', 'used'],
-  ns: ['ai_cpu', 'allocator', 'exposed', 'host', 'idle', 'input_wait', 'interval', 'longest', 'lost', 'mean', 'mean_kernel', 'median', 'other', 'others', 'outside', 'own', 'pageable', 'receive', 'softmax', 'wait'],
+  ns: ['ai_cpu', 'allocator', 'exposed', 'host', 'idle', 'input_wait', 'interval', 'longest', 'lost', 'mean', 'mean_kernel', 'median', 'difference', 'stall', 'other', 'others', 'outside', 'own', 'pageable', 'receive', 'softmax', 'wait'],
   bytes: ['allocated', 'bytes_per_step', 'device', 'peak', 'reserved'],
   bytes_per_second: ['bandwidth', 'mean_of_kind'],
   count: ['compiled', 'count', 'kernels', 'operations', 'waits'],
