@@ -49,7 +49,7 @@ PathKind kind_of_wait(const GraphNode& node, WaitKind kind) {
 }
 
 int64_t scaled(int64_t ns, double factor) {
-  return static_cast<int64_t>(std::llround(static_cast<double>(ns) * factor));
+  return static_cast<int64_t>(std::llround(static_cast<double>(ns) * std::max(0.0, factor)));
 }
 
 }  // namespace
@@ -274,9 +274,9 @@ int64_t CriticalPath::what_if(const WhatIf& change) const {
   }
   const int64_t length_ns = end_ns - events_.start_ns;
   if (events_.host_start_ns == events_.start_ns) return length_ns;
-  // What the host did before the device came to the step is not in that length, and steps before
-  // this one would get no lead that is longer than theirs. A step that was itself shorter than its
-  // host used up lead, and is taken as it is.
+  // That length keeps the lead that the host had. With all steps changed, a host that needs longer
+  // would lose it from step to step, until a step takes what the host needs. A step that was itself
+  // shorter than its host lost some too: as much as that stays lost.
   WhatIf nothing = change;
   nothing.factor = 1;
   const int64_t recorded_ns = events_.end_ns - events_.start_ns;
