@@ -228,8 +228,9 @@ class Run:
     ) -> Table:
         """How long a step would be if something in it took ``factor`` times as long.
 
-        ``what`` is a part of the names of device work ("gemm"), or a kind of the critical path
-        ("communication", "launch", "host", ...). A row for each rank: before_ns, after_ns, gain_ns.
+        ``what`` is a part of the names of device work or its kind ("gemm"), or a kind of the
+        critical path ("communication", "launch", "host", ...). A row for each rank: events and
+        events_ns that change, before_ns, after_ns, gain_ns.
         """
         return Table(*self._reader.what_if(what, factor, rank, step))
 

@@ -104,10 +104,9 @@ Result<std::vector<WhatIfRow>> RunAnalyses::what_if(const WhatIf& change,
       rows && !change.kernel.empty() &&
       std::ranges::all_of(*rows, [](const WhatIfRow& row) { return row.events == 0; });
   if (changes_nothing) {
-    return Error{
-        ErrorCode::kNotFound, "cannot say what a changed step takes", change.kernel,
-        "no device work of the step has this in its name",
-        "the table kernels has the names; work of the host is changed as a whole, by host"};
+    return Error{ErrorCode::kNotFound, "cannot say what a changed step takes", change.kernel,
+                 "no device work of the step has this in its name or is of this kind",
+                 "the table kernels has both; work of the host is changed as a whole, by host"};
   }
   return rows;
 }

@@ -116,7 +116,8 @@ void add_report_command(Program& program) {
   CLI::Option* what_if = command->add_option(
       "--what-if", options->what_if,
       "instead of the report, how long a step would be if something in it took a factor of its "
-      "time: a part of a kernel's name or a kind of the critical path, as \"gemm*0.5\", "
+      "time: a part of a kernel's name, a kind of kernels or a kind of the critical path, as "
+      "\"gemm*0.5\", "
       "\"communication*0\"");
   command->add_option("--step", options->choice.step, "step to change; default: of middle length")
       ->needs(what_if);

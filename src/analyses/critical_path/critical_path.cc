@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <map>
 #include <span>
+#include <tuple>
 
 #include "analyses/common/names.h"
+#include "analyses/operators/kernel_names.h"
 #include "analyses/steps/steps.h"
 
 namespace stepscope {
@@ -26,7 +28,7 @@ PathKind kind_of_work(DeviceWork::Class work_class) {
   return PathKind::kKernel;
 }
 
-PathKind kind_of_wait(WaitKind kind) {
+PathKind kind_of_wait(const GraphNode& node, WaitKind kind) {
   switch (kind) {
     case WaitKind::kLaunch:
       return PathKind::kLaunch;
@@ -36,7 +38,10 @@ PathKind kind_of_wait(WaitKind kind) {
     case WaitKind::kThread:
     case WaitKind::kSync:
       return PathKind::kSync;
+    case WaitKind::kEarlier:
+      return node.work != kNoEvent ? PathKind::kKernelGap : PathKind::kSync;
     case WaitKind::kStart:
+      return node.work != kNoEvent ? PathKind::kKernelGap : PathKind::kHost;
     case WaitKind::kHost:
       return PathKind::kHost;
   }
@@ -44,7 +49,7 @@ PathKind kind_of_wait(WaitKind kind) {
 }
 
 int64_t scaled(int64_t ns, double factor) {
-  return static_cast<int64_t>(std::llround(static_cast<double>(ns) * factor));
+  return static_cast<int64_t>(std::llround(static_cast<double>(ns) * std::max(0.0, factor)));
 }
 
 }  // namespace
@@ -136,25 +141,24 @@ void CriticalPath::walk() {
       add(kind_of_work(work.work_class), slice_name(work.slice), node.start_ns, node.end_ns(),
           work.track, work.slice);
     }
-    const bool is_host = edge.kind == WaitKind::kHost || edge.kind == WaitKind::kStart;
-    if (is_host && node.work == kNoEvent) {
+    const PathKind kind = kind_of_wait(node, edge.kind);
+    if (kind == PathKind::kHost) {
       add_host(node.thread, from.end_ns(), node.start_ns);
-    } else if (is_host) {
-      // Work whose launch is not in the step, and nothing before it on its stream.
-      add(PathKind::kKernelGap, "before the first work of the stream", from.end_ns(), node.start_ns,
-          events_.work[node.work].track, kNoEvent);
     } else {
       std::string_view name;
       if (edge.kind == WaitKind::kLaunch && events_.work[node.work].launch != kNoEvent)
         name = slice_name(events_.work[node.work].launch);
       if (edge.kind == WaitKind::kStream) name = "next on the stream";
       if (edge.kind == WaitKind::kEvent) name = "waits for an event of another stream";
-      if (edge.kind == WaitKind::kSync) name = "the host sees the end of device work";
+      if (kind == PathKind::kSync) name = "the host sees the end of device work";
       if (edge.kind == WaitKind::kThread) name = "from thread to thread";
+      if (edge.kind == WaitKind::kStart ||
+          (edge.kind == WaitKind::kEarlier && kind == PathKind::kKernelGap))
+        name = "before the first work of the stream";
       const uint32_t track = node.work != kNoEvent     ? events_.work[node.work].track
                              : node.thread != kNoEvent ? events_.threads[node.thread].track
                                                        : kNoEvent;
-      add(kind_of_wait(edge.kind), name, from.end_ns(), node.start_ns, track, kNoEvent);
+      add(kind, name, from.end_ns(), node.start_ns, track, kNoEvent);
     }
     if (from.end_ns() <= events_.start_ns && from.start_ns <= events_.start_ns &&
         from.work == kNoEvent) {
@@ -180,57 +184,104 @@ CriticalPathRow CriticalPath::summary() const {
 }
 
 bool CriticalPath::changes(const DeviceWork& work, const WhatIf& change) const {
-  return change.kernel.empty() ? kind_of_work(work.work_class) == change.kind
-                               : contains_ignoring_case(slice_name(work.slice), change.kernel);
+  if (change.kernel.empty()) return kind_of_work(work.work_class) == change.kind;
+  const std::string_view name = slice_name(work.slice);
+  const std::string_view kind =
+      work.op_type == kNull ? kernel_kind(name) : store_.string(work.op_type);
+  return contains_ignoring_case(name, change.kernel) ||
+         (kind.size() == change.kernel.size() && contains_ignoring_case(kind, change.kernel));
 }
 
-ChangedWork CriticalPath::changed_work(const WhatIf& change) const {
-  ChangedWork changed;
-  for (const DeviceWork& work : events_.work) {
-    if (!changes(work, change)) continue;
-    ++changed.events;
-    changed.total_ns += work.end_ns - work.start_ns;
+// Places in the step's work. A name is looked at once, however often it runs.
+std::vector<bool> CriticalPath::changed_places(const WhatIf& change) const {
+  std::vector<bool> changed(events_.work.size());
+  std::map<std::tuple<int64_t, int64_t, DeviceWork::Class>, bool> known;
+  for (size_t i = 0; i < changed.size(); ++i) {
+    const DeviceWork& work = events_.work[i];
+    const auto [at, is_new] = known.try_emplace({work.name, work.op_type, work.work_class}, false);
+    if (is_new) at->second = changes(work, change);
+    changed[i] = at->second;
   }
   return changed;
 }
 
-int64_t CriticalPath::what_if(const WhatIf& change) const {
-  const bool by_name = !change.kernel.empty();
-  const double factor = std::max(0.0, change.factor);
+ChangedWork CriticalPath::changed_work(const WhatIf& change) const {
+  ChangedWork sum;
+  const std::vector<bool> changed = changed_places(change);
+  for (size_t i = 0; i < changed.size(); ++i) {
+    if (!changed[i]) continue;
+    ++sum.events;
+    sum.total_ns += events_.work[i].end_ns - events_.work[i].start_ns;
+  }
+  return sum;
+}
+
+struct CriticalPath::Replay {
+  const WhatIf& change;
+  const std::vector<bool>& changed;  // of the step's work
+  int64_t from_ns;                   // what lies before stays as it was
+  bool with_earlier;                 // whether the device's work for the steps before holds it up
+};
+
+int64_t CriticalPath::replayed_wait_ns(const Replay& how, const GraphNode& node,
+                                       const GraphEdge& edge) const {
+  const int64_t from_ns = graph_.nodes[edge.from].end_ns();
+  const int64_t wait_ns =
+      std::max<int64_t>(0, from_ns + edge.wait_ns - std::max(from_ns, how.from_ns));
+  if (!how.change.kernel.empty()) return wait_ns;
+  const PathKind kind = kind_of_wait(node, edge.kind);
+  int64_t changed_ns = kind == how.change.kind ? wait_ns : 0;
+  if (kind == PathKind::kHost &&
+      (how.change.kind == PathKind::kHost || how.change.kind == PathKind::kDataLoading)) {
+    const int64_t data_ns =
+        std::min(wait_ns, data_loading_ns(node.thread, node.start_ns - wait_ns, node.start_ns));
+    changed_ns = how.change.kind == PathKind::kHost ? wait_ns - data_ns : data_ns;
+  }
+  return wait_ns - changed_ns + scaled(changed_ns, how.change.factor);
+}
+
+// When the nodes of the graph end.
+std::vector<int64_t> CriticalPath::replay(const Replay& how) const {
   std::vector<int64_t> ends_ns(graph_.nodes.size());
   for (size_t i = 0; i < graph_.nodes.size(); ++i) {
     const GraphNode& node = graph_.nodes[i];
-    int64_t start_ns = i == 0 ? node.start_ns : std::numeric_limits<int64_t>::min();
-    for (uint8_t e = 0; i > 0 && e < node.edge_count; ++e) {
+    int64_t start_ns = how.from_ns;
+    for (uint8_t e = 0; node.start_ns > how.from_ns && e < node.edge_count; ++e) {
       const GraphEdge& edge = node.edges[e];
-      int64_t wait_ns = edge.wait_ns;
-      const PathKind kind = node.work != kNoEvent && edge.kind == WaitKind::kStart
-                                ? PathKind::kKernelGap
-                                : kind_of_wait(edge.kind);
-      if (!by_name && change.kind == kind) wait_ns = scaled(wait_ns, factor);
-      if (!by_name && kind == PathKind::kHost &&
-          (change.kind == PathKind::kHost || change.kind == PathKind::kDataLoading)) {
-        const int64_t end_ns = node.start_ns;
-        const int64_t data_ns =
-            std::min(edge.wait_ns, data_loading_ns(node.thread, end_ns - edge.wait_ns, end_ns));
-        const int64_t changed_ns =
-            change.kind == PathKind::kHost ? edge.wait_ns - data_ns : data_ns;
-        wait_ns = edge.wait_ns - changed_ns + scaled(changed_ns, factor);
-      }
-      start_ns = std::max(start_ns, ends_ns[edge.from] + wait_ns);
+      if (edge.kind == WaitKind::kEarlier && !how.with_earlier) continue;
+      start_ns = std::max(start_ns, ends_ns[edge.from] + replayed_wait_ns(how, node, edge));
     }
-    int64_t dur_ns = node.dur_ns;
-    if (node.work != kNoEvent) {
-      if (changes(events_.work[node.work], change)) dur_ns = scaled(dur_ns, factor);
-    }
+    int64_t dur_ns = std::max<int64_t>(0, node.end_ns() - std::max(node.start_ns, how.from_ns));
+    if (node.work != kNoEvent && how.changed[node.work]) dur_ns = scaled(dur_ns, how.change.factor);
     ends_ns[i] = start_ns + dur_ns;
   }
+  return ends_ns;
+}
+
+// What the host needs from one step to the next when the device is not busy with earlier ones.
+int64_t CriticalPath::host_period_ns(const WhatIf& change, const std::vector<bool>& changed) const {
+  const int64_t from_ns = events_.host_start_ns;
+  return replay({change, changed, from_ns, false})[graph_.host_end] - from_ns;
+}
+
+int64_t CriticalPath::what_if(const WhatIf& change) const {
+  const std::vector<bool> changed = changed_places(change);
+  const std::vector<int64_t> ends_ns = replay({change, changed, events_.start_ns, true});
   // The end waits for all work, not only for the work that happened to end last.
   int64_t end_ns = ends_ns.back();
   for (size_t i = 0; i < graph_.nodes.size(); ++i) {
     if (graph_.nodes[i].work != kNoEvent) end_ns = std::max(end_ns, ends_ns[i]);
   }
-  return end_ns - events_.start_ns;
+  const int64_t length_ns = end_ns - events_.start_ns;
+  if (events_.host_start_ns == events_.start_ns) return length_ns;
+  // That length keeps the lead that the host had. With all steps changed, a host that needs longer
+  // would lose it from step to step, until a step takes what the host needs. A step that was itself
+  // shorter than its host lost some too: as much as that stays lost.
+  WhatIf nothing = change;
+  nothing.factor = 1;
+  const int64_t recorded_ns = events_.end_ns - events_.start_ns;
+  const int64_t used_up_ns = std::max<int64_t>(0, host_period_ns(nothing, changed) - recorded_ns);
+  return std::max(length_ns, host_period_ns(change, changed) - used_up_ns);
 }
 
 const StepRow* middle_step(std::span<const StepRow> steps) {

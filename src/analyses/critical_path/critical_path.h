@@ -103,7 +103,9 @@ inline constexpr Field<CriticalPathRow> kCriticalPathFields[] = {
 
 // What takes `factor` times as long: device work by its name, or everything of a kind.
 struct WhatIf {
-  std::string kernel;  // a part of the name, upper and lower case alike; empty: by kind
+  // A part of the name, or the word that the table kernels has for the work (kind); upper and lower
+  // case alike. Empty: by kind of the path.
+  std::string kernel;
   PathKind kind = PathKind::kKernel;
   double factor = 1;
 };
@@ -121,14 +123,20 @@ class CriticalPath {
   // By time; they touch each other and cover the step.
   const std::vector<PathSegment>& segments() const { return segments_; }
   CriticalPathRow summary() const;
-  // Length of the step. With factors of 1 it is the recorded length. Everything that waits for what
-  // became shorter moves up until something else holds it, so the gain stops where the path
-  // changes; what the host does in the meantime stays as it was.
+  // Length of the step if it and all before it were changed. With a factor of 1 it is the recorded
+  // length. Everything that waits for what became shorter moves up until something else holds it,
+  // so the gain stops where the path changes. A host that is ahead cannot stay ahead of a device
+  // that is faster than it: the length is then what the host itself needs for a step.
   int64_t what_if(const WhatIf& change) const;
   ChangedWork changed_work(const WhatIf& change) const;
 
  private:
+  std::vector<bool> changed_places(const WhatIf& change) const;
   bool changes(const DeviceWork& work, const WhatIf& change) const;
+  struct Replay;
+  std::vector<int64_t> replay(const Replay& how) const;
+  int64_t replayed_wait_ns(const Replay& how, const GraphNode& node, const GraphEdge& edge) const;
+  int64_t host_period_ns(const WhatIf& change, const std::vector<bool>& changed) const;
   void walk();
   void add_host(uint32_t thread, int64_t start_ns, int64_t end_ns);
   void add(PathKind kind, std::string_view name, int64_t start_ns, int64_t end_ns, uint32_t track,

@@ -1,5 +1,10 @@
 #include "analyses/critical_path/critical_path.h"
 
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "analyses/run_analyses.h"
@@ -37,7 +42,21 @@ void expect_covers(const CriticalPath& path, const StepRow& step) {
   EXPECT_EQ(row.host_ns + row.data_loading_ns + row.launch_ns + row.kernel_ns + row.memory_ns +
                 row.communication_ns + row.kernel_gap_ns + row.sync_ns,
             row.dur_ns);
-  EXPECT_EQ(path.what_if({"", PathKind::kKernel, 1.0}), row.dur_ns);
+  const int64_t parts_ns[kPathKinds] = {
+      row.host_ns,   row.data_loading_ns,  row.launch_ns,     row.kernel_ns,
+      row.memory_ns, row.communication_ns, row.kernel_gap_ns, row.sync_ns};
+  for (size_t i = 0; i < kPathKinds; ++i) {
+    const auto kind = static_cast<PathKind>(i);
+    SCOPED_TRACE(path_kind_name(kind));
+    EXPECT_EQ(path.what_if({"", kind, 1.0}), row.dur_ns);
+    // Nothing gains more than it has on the path, and less never takes longer.
+    int64_t shorter_ns = row.dur_ns - parts_ns[i];
+    for (const double factor : {0.0, 0.5, 1.0, 2.0}) {
+      const int64_t length_ns = path.what_if({"", kind, factor});
+      EXPECT_GE(length_ns, shorter_ns) << factor;
+      shorter_ns = length_ns;
+    }
+  }
 }
 
 CriticalPath path_of(RunAnalyses& run, size_t step = 0) {
@@ -109,6 +128,99 @@ TEST(CriticalPath, GoesToTheDeviceWhereTheHostWaitsForIt) {
   EXPECT_EQ(path.what_if({"gemm", PathKind::kKernel, 0.8}), 89'000);
   // Below that the host gets to the call after the device is done.
   EXPECT_EQ(path.what_if({"gemm", PathKind::kKernel, 0.0}), 10'000 + 1'000 + 39'000);
+}
+
+// Eight steps of 90'000 on the host and of 100'000 on the device, ten works of 8'000 each.
+std::shared_ptr<const StoreReader> host_ahead(TrainingRank& rank) {
+  const TrackId thread = rank.thread("main");
+  const TrackId stream = rank.stream(0, 7);
+  for (int64_t step = 0; step < 8; ++step) {
+    const int64_t host_ns = step * 90'000;
+    rank.step(thread, step, host_ns, host_ns + 90'000);
+    rank.op(thread, "aten::model", host_ns, host_ns + 89'000);
+    for (int64_t i = 0; i < 10; ++i) {
+      const int64_t start_ns = 50'000 + step * 100'000 + i * 10'000;
+      rank.launch(thread, host_ns + i * 9'000, host_ns + i * 9'000 + 4'000, stream,
+                  {"gelu", start_ns, start_ns + 8'000});
+    }
+  }
+  return rank.finish();
+}
+
+TEST(CriticalPath, AHostThatIsAheadIsWhatIsLeftOfAFasterDevice) {
+  TrainingRank rank;
+  RunAnalyses run(host_ahead(rank), {});
+  for (const size_t step : {3u, 7u}) {
+    SCOPED_TRACE(step);
+    const CriticalPath path = path_of(run, step);
+    expect_covers(path, run.steps()[step]);
+    EXPECT_EQ(path.summary().kernel_ns, 80'000);
+    EXPECT_EQ(path.summary().kernel_gap_ns, 20'000);
+    EXPECT_EQ(path.what_if({"", PathKind::kLaunch, 0.0}), 100'000);
+    EXPECT_EQ(path.what_if({"", PathKind::kHost, 0.0}), 100'000);
+    EXPECT_EQ(path.what_if({"gelu", PathKind::kKernel, 0.95}), 96'000);
+    EXPECT_EQ(path.what_if({"gelu", PathKind::kKernel, 0.5}), 90'000);
+    EXPECT_EQ(path.what_if({"", PathKind::kKernel, 0.0}), 90'000);
+    EXPECT_EQ(path.what_if({"", PathKind::kKernel, 2.0}), 180'000);
+    EXPECT_EQ(path.what_if({"", PathKind::kHost, 2.0}), 180'000);
+  }
+}
+
+// Steps of 600 works of 20'000 for a device whose queue takes 1024. A launch takes 5'000 and what
+// comes after it 2'000; after every 75th the host needs 400'000 more.
+constexpr int64_t kOwnOfHostNs = 600 * 7'000 + 8 * 400'000;
+std::shared_ptr<const StoreReader> full_queue(TrainingRank& rank, int64_t steps) {
+  const TrackId thread = rank.thread("main");
+  const TrackId stream = rank.stream(0, 7);
+  std::vector<int64_t> starts_ns;
+  int64_t now_ns = 0;
+  for (int64_t step = 0; step < steps; ++step) {
+    const int64_t begin_ns = now_ns;
+    for (int64_t i = 0; i < 600; ++i) {
+      const size_t n = starts_ns.size();
+      const int64_t place_ns = n < 1024 ? 0 : starts_ns[n - 1024];
+      const int64_t end_ns = std::max(now_ns + 5'000, place_ns);
+      const int64_t start_ns = std::max(end_ns + 1'000, n == 0 ? 0 : starts_ns.back() + 20'000);
+      rank.launch(thread, now_ns, end_ns, stream, {"gelu", start_ns, start_ns + 20'000});
+      starts_ns.push_back(start_ns);
+      now_ns = end_ns + 2'000 + (i % 75 == 74 ? 400'000 : 0);
+    }
+    rank.step(thread, step, begin_ns, now_ns);
+  }
+  return rank.finish();
+}
+
+TEST(CriticalPath, ALaunchThatAFullQueueHoldsUpWaits) {
+  TrainingRank rank;
+  RunAnalyses run(full_queue(rank, 7), {});
+  for (const size_t step : {4u, 5u, 6u}) {
+    SCOPED_TRACE(step);
+    EXPECT_GT(run.steps()[step].dur_ns, 10'000'000);
+    const CriticalPath path = path_of(run, step);
+    expect_covers(path, run.steps()[step]);
+    EXPECT_EQ(path.summary().dur_ns, 12'000'000);
+    EXPECT_EQ(path.what_if({"", PathKind::kLaunch, 0.0}), 12'000'000);
+    EXPECT_EQ(path.what_if({"", PathKind::kKernel, 0.8}), 9'600'000);
+    EXPECT_NEAR(path.what_if({"", PathKind::kKernel, 0.5}), kOwnOfHostNs, 50'000);
+    EXPECT_NEAR(path.what_if({"", PathKind::kKernel, 0.0}), kOwnOfHostNs, 50'000);
+  }
+}
+
+TEST(CriticalPath, BeginsWhereTheHostSeesTheEndOfTheStepBefore) {
+  TrainingRank rank;
+  const TrackId thread = rank.thread("main");
+  const TrackId stream = rank.stream(0, 7);
+  rank.step(thread, 1, 0, 10'000);
+  rank.launch(thread, 1'000, 2'000, stream, {"gemm", 5'000, 60'000});
+  rank.step(thread, 2, 10'000, 100'000);
+  rank.call(thread, "cudaDeviceSynchronize", 12'000, 61'000);
+  rank.launch(thread, 70'000, 71'000, stream, {"gemm", 75'000, 99'000});
+  RunAnalyses run(rank.finish(), {});
+  const CriticalPath path = path_of(run, 1);
+  expect_covers(path, run.steps()[1]);
+  EXPECT_EQ(text_of(path).front(), "sync 60000+1000");
+  EXPECT_EQ(path.summary().host_ns, 39'000);
+  EXPECT_EQ(path.what_if({"", PathKind::kHost, 0.0}), 1'000 + 5'000 + 24'000);
 }
 
 TEST(CriticalPath, FollowsTheThreadThatTheOtherWaitedFor) {

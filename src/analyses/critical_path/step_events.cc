@@ -155,8 +155,8 @@ class Loader {
       const auto slice = static_cast<uint32_t>(row);
       thread.labels.push_back({start_ns, start_ns + dur_ns, slice, fetches});
       if (!is_call) continue;
-      thread.calls.push_back({start_ns, start_ns + dur_ns, slice, columns_.correlation.at(row),
-                              (name & kBlocks) != 0});
+      thread.calls.push_back({start_ns, start_ns + dur_ns, slice, columns_.name.at(row),
+                              columns_.correlation.at(row), (name & kBlocks) != 0});
     }
   }
 
@@ -209,7 +209,8 @@ class Loader {
     const ColumnView& launches = store_.column(Table::kKernels, "launch", rank_);
     const ColumnView& delays = store_.column(Table::kKernels, "queue_delay", rank_);
     const ColumnView& streams = store_.column(Table::kKernels, "stream", rank_);
-    uint64_t row = first_row_at(columns_.ts, lane, events_.start_ns);
+    const ColumnView& types = store_.column(Table::kKernels, "op_type", rank_);
+    uint64_t row = first_row_at(columns_.ts, lane, events_.host_start_ns);
     if (row > lane.first_row) --row;  // may reach into the step
     for (uint64_t kernel = first_at_row(ids, row); kernel < ids.rows(); ++kernel) {
       const auto slice = static_cast<uint64_t>(ids.at(kernel));
@@ -220,7 +221,7 @@ class Loader {
       const int64_t dur_ns = columns_.dur.at(slice);
       if (dur_ns == kNull || dur_ns < 0 || (columns_.flags.at(slice) & kFlagImpossible)) continue;
       work.end_ns = work.start_ns + dur_ns;
-      if (work.end_ns <= events_.start_ns) continue;
+      if (work.end_ns <= events_.host_start_ns) continue;
       const int64_t delay_ns = delays.at(kernel);
       if (delay_ns != kNull) work.launch_ns = work.start_ns - delay_ns;
       // Work of the next step that another stream has begun already.
@@ -230,12 +231,14 @@ class Loader {
       const int64_t launch = launches.at(kernel);
       if (launch != kNull) work.launch = static_cast<uint32_t>(launch);
       work.track = lane.track;
+      work.name = columns_.name.at(slice);
+      work.op_type = types.at(kernel);
       work.stream = streams.at(kernel);
       const uint8_t which = class_of(words_, classes.at(kernel));
       work.work_class = (which & 1u) != 0   ? DeviceWork::Class::kCommunication
                         : (which & 2u) != 0 ? DeviceWork::Class::kMemory
                                             : DeviceWork::Class::kCompute;
-      events_.work.push_back(work);
+      (work.end_ns <= events_.start_ns ? events_.earlier_work : events_.work).push_back(work);
     }
   }
 

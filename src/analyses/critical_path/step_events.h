@@ -21,6 +21,7 @@ struct HostCall {
   int64_t start_ns = 0;
   int64_t end_ns = 0;
   uint32_t slice = kNoEvent;  // row
+  int64_t name = kNull;       // string
   int64_t correlation = kNull;
   bool blocks = false;  // returns when the device is done
 };
@@ -46,6 +47,8 @@ struct DeviceWork {
   uint32_t slice = kNoEvent;
   uint32_t launch = kNoEvent;  // row of the launching call's slice
   uint32_t track = 0;
+  int64_t name = kNull;     // string
+  int64_t op_type = kNull;  // string, of sources that have one
   int64_t stream = kNull;
   enum class Class : uint8_t { kCompute, kMemory, kCommunication } work_class = Class::kCompute;
 };
@@ -67,6 +70,8 @@ struct StepEvents {
   std::vector<HostThread> threads;
   uint32_t main_thread = kNoEvent;  // place in `threads`
   std::vector<DeviceWork> work;     // by track, then start
+  // What the device still did for the steps before while the host was in this one.
+  std::vector<DeviceWork> earlier_work;
   std::vector<StreamWait> waits;
 };
 

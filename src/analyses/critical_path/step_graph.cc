@@ -5,6 +5,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "analyses/critical_path/full_queue.h"
+
 namespace stepscope {
 namespace {
 
@@ -25,7 +27,8 @@ struct Point {
 
 class Builder {
  public:
-  explicit Builder(const StepEvents& events) : events_(events), points_(events.threads.size()) {}
+  explicit Builder(const StepEvents& events)
+      : events_(events), points_(events.threads.size()), held_up_(held_up_launches(events)) {}
 
   StepGraph take() {
     find_points();
@@ -47,6 +50,8 @@ class Builder {
       ends_.push_back({work.end_ns, i});
     }
     std::sort(ends_.begin(), ends_.end());
+    for (const DeviceWork& work : events_.earlier_work) earlier_ends_ns_.push_back(work.end_ns);
+    std::sort(earlier_ends_ns_.begin(), earlier_ends_ns_.end());
     for (uint32_t thread = 0; thread < points_.size(); ++thread) {
       const HostThread& host = events_.threads[thread];
       auto& points = points_[thread];
@@ -60,7 +65,7 @@ class Builder {
             events_.work[launched->second].work_class == DeviceWork::Class::kMemory &&
             events_.work[launched->second].start_ns >= call.start_ns &&
             events_.work[launched->second].end_ns <= call.end_ns;
-        if (call.blocks || waits_for_copy) {
+        if (call.blocks || waits_for_copy || held_up_.contains(call.slice)) {
           points.push_back({Point::Kind::kStarts, call.start_ns});
           Point returns{Point::Kind::kReturns, call.end_ns};
           returns.call = i;
@@ -121,6 +126,13 @@ class Builder {
     GraphNode start;
     start.start_ns = events_.host_start_ns;
     nodes_.push_back(start);
+    if (events_.host_start_ns < events_.start_ns) {
+      before_ = static_cast<uint32_t>(nodes_.size());
+      GraphNode before;
+      before.start_ns = events_.start_ns;
+      nodes_.push_back(before);
+      connect(before_, {{0, WaitKind::kStart, 0}});
+    }
     for (uint32_t thread = 0; thread < points_.size(); ++thread) {
       for (Point& point : points_[thread]) {
         point.node = static_cast<uint32_t>(nodes_.size());
@@ -174,13 +186,7 @@ class Builder {
       for (const Point& point : points_[thread]) {
         const int64_t since_ns = point.ns - nodes_[previous].start_ns;
         if (point.kind == Point::Kind::kReturns) {
-          const HostCall& call = events_.threads[thread].calls[point.call];
-          const uint32_t work = last_work_before(call.end_ns);
-          const bool waited = work != kNoEvent && events_.work[work].end_ns > call.start_ns;
-          const int64_t tail_ns = waited ? call.end_ns - events_.work[work].end_ns : 0;
-          // Without the device's work only the way back would be left.
-          connect(point.node, {{previous, WaitKind::kHost, waited ? tail_ns : since_ns},
-                               {waited ? first_work_ + work : kNoEvent, WaitKind::kSync, tail_ns}});
+          connect_return(point, events_.threads[thread].calls[point.call], previous);
         } else if (point.after_thread != kNoEvent) {
           const int64_t delay_ns = point.ns - point.after_ns;
           connect(point.node,
@@ -192,6 +198,33 @@ class Builder {
         previous = point.node;
       }
     }
+  }
+
+  // Without the device's work only the way back would be left of a call that waits, and of a launch
+  // that a full queue holds up what launches usually take.
+  void connect_return(const Point& point, const HostCall& call, uint32_t previous) {
+    Proposal host = {previous, WaitKind::kHost, point.ns - nodes_[previous].start_ns};
+    Proposal device = {kNoEvent, WaitKind::kSync, 0};
+    const uint32_t work = last_work_before(call.end_ns);
+    const int64_t earlier_ns = last_earlier_end(call.end_ns);
+    if (work != kNoEvent && events_.work[work].end_ns > call.start_ns) {
+      host.least_ns = call.end_ns - events_.work[work].end_ns;
+      device = {first_work_ + work, WaitKind::kSync, host.least_ns};
+    } else if (earlier_ns > call.start_ns) {
+      // That work is no node: the call returns when it did.
+      host.least_ns = call.end_ns - earlier_ns;
+      const uint32_t from = call.end_ns >= events_.start_ns ? before_ : 0;
+      device = {from, WaitKind::kEarlier, call.end_ns - nodes_[from].end_ns()};
+    }
+    const auto held_up = held_up_.find(call.slice);
+    if (device.from != kNoEvent && held_up != held_up_.end()) host.least_ns = held_up->second;
+    connect(point.node, {host, device});
+  }
+
+  // When the last work of the steps before ended, not after `ns`.
+  int64_t last_earlier_end(int64_t ns) const {
+    const auto after = std::upper_bound(earlier_ends_ns_.begin(), earlier_ends_ns_.end(), ns);
+    return after == earlier_ends_ns_.begin() ? std::numeric_limits<int64_t>::min() : *(after - 1);
   }
 
   // The work that ended last, not after `ns`.
@@ -228,11 +261,11 @@ class Builder {
       if (call != call_nodes.end()) launch = call->second;
       const bool has_previous = i > 0 && events_.work[i - 1].track == work.track;
       const auto wait = waits.find(i);
-      const uint32_t other = wait != waits.end() ? wait->second
-                             : has_previous      ? likely_source(i, least_launch_ns)
-                                                 : kNoEvent;
+      const uint32_t other =
+          wait != waits.end() ? wait->second : likely_source(i, has_previous, least_launch_ns);
       connect(first_work_ + i,
-              {{has_previous ? first_work_ + i - 1 : kNoEvent, WaitKind::kStream, 0},
+              {has_previous ? Proposal{first_work_ + i - 1, WaitKind::kStream, 0}
+                            : Proposal{before_, WaitKind::kEarlier, 0},
                {other != kNoEvent ? first_work_ + other : kNoEvent, WaitKind::kEvent, 0},
                {launch, WaitKind::kLaunch, least_launch_ns}});
     }
@@ -240,9 +273,9 @@ class Builder {
 
   // Most recordings do not say which stream waits for which. Work that was launched in time and
   // starts after a pause of its stream, just after work of another stream ended, waited for that.
-  uint32_t likely_source(uint32_t at, int64_t least_launch_ns) const {
+  uint32_t likely_source(uint32_t at, bool has_previous, int64_t least_launch_ns) const {
     const DeviceWork& work = events_.work[at];
-    const int64_t idle_since_ns = events_.work[at - 1].end_ns;
+    const int64_t idle_since_ns = has_previous ? events_.work[at - 1].end_ns : events_.start_ns;
     const int64_t pause_ns = work.start_ns - idle_since_ns;
     if (pause_ns < kShortestHandOverNs || work.launch_ns == kNull) return kNoEvent;
     const uint32_t other = last_work_before(work.start_ns);
@@ -306,18 +339,20 @@ class Builder {
   }
 
   void connect_end() {
-    const uint32_t last_work = ends_.empty() ? kNoEvent : ends_.back().second;
-    uint32_t last_point = 0;
-    if (events_.main_thread != kNoEvent && !points_[events_.main_thread].empty())
-      last_point = points_[events_.main_thread].back().node;
+    uint32_t last_point = kNoEvent;
+    if (events_.main_thread != kNoEvent)
+      last_point = node_at(events_.main_thread, events_.host_end_ns);
+    if (last_point == kNoEvent) last_point = 0;
+    host_end_ = static_cast<uint32_t>(nodes_.size());
     GraphNode end;
-    end.start_ns = events_.end_ns;
     end.thread = events_.main_thread;
-    const auto node = static_cast<uint32_t>(nodes_.size());
+    end.start_ns = events_.host_end_ns;
     nodes_.push_back(end);
-    const int64_t host_ns = events_.host_end_ns - nodes_[last_point].start_ns;
-    connect(node, {{last_work == kNoEvent ? kNoEvent : first_work_ + last_work, WaitKind::kSync, 0},
-                   {last_point, WaitKind::kHost, std::max<int64_t>(0, host_ns)}});
+    connect(host_end_, {{last_point, WaitKind::kHost, end.start_ns - nodes_[last_point].start_ns}});
+    end.start_ns = events_.end_ns;
+    nodes_.push_back(end);
+    const uint32_t last_work = ends_.empty() ? kNoEvent : first_work_ + ends_.back().second;
+    connect(host_end_ + 1, {{last_work, WaitKind::kSync, 0}, {host_end_, WaitKind::kHost, 0}});
   }
 
   // ---- order
@@ -332,6 +367,7 @@ class Builder {
     std::vector<uint32_t> place(nodes_.size());
     for (uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
     StepGraph graph;
+    graph.host_end = place[host_end_];
     graph.nodes.reserve(nodes_.size());
     for (uint32_t i = 0; i < order.size(); ++i) {
       GraphNode node = nodes_[order[i]];
@@ -357,9 +393,13 @@ class Builder {
 
   const StepEvents& events_;
   std::vector<std::vector<Point>> points_;          // by thread, by time
+  std::unordered_map<uint32_t, int64_t> held_up_;   // launching calls
   std::vector<std::pair<int64_t, uint32_t>> ends_;  // of work, by time
+  std::vector<int64_t> earlier_ends_ns_;            // of work of the steps before
   std::vector<GraphNode> nodes_;
+  uint32_t before_ = 0;  // the device is done with the steps before
   uint32_t first_work_ = 0;
+  uint32_t host_end_ = 0;
 };
 
 }  // namespace

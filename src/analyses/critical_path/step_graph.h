@@ -14,13 +14,14 @@ namespace stepscope {
 
 // What holds a node up until it starts.
 enum class WaitKind : uint8_t {
-  kStart,   // the beginning of the step
-  kHost,    // the thread works, or Python between its operators
-  kThread,  // another thread had to finish
-  kLaunch,  // from the launching call to the start of the work
-  kStream,  // from the end of the work before on its stream
-  kEvent,   // from the end of work on another stream (stream waits for an event)
-  kSync,    // from the end of device work to the return of a call that waits for it
+  kStart,    // the beginning of the step
+  kEarlier,  // the device was at the steps before
+  kHost,     // the thread works, or Python between its operators
+  kThread,   // another thread had to finish
+  kLaunch,   // from the launching call to the start of the work
+  kStream,   // from the end of the work before on its stream
+  kEvent,    // from the end of work on another stream (stream waits for an event)
+  kSync,     // from the end of device work to the return of a call that waits for it
 };
 
 struct GraphEdge {
@@ -43,8 +44,9 @@ struct GraphNode {
 
 struct StepGraph {
   // In an order in which every edge comes from an earlier node; the first is the beginning of the
-  // step, the last its end.
+  // step on the host, the last its end.
   std::vector<GraphNode> nodes;
+  uint32_t host_end = 0;  // the node where the step ends on the host
 };
 
 StepGraph build_step_graph(const StepEvents& events);

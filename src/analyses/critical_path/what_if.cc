@@ -20,8 +20,9 @@ Error bad_change(std::string_view text, std::string why) {
     kinds += (kind == 0 ? "" : ", ") + std::string(path_kind_name(static_cast<PathKind>(kind)));
   return {ErrorCode::kBadInput, "cannot say what a changed step takes", std::string(text),
           std::move(why),
-          "give a part of a kernel's name and a factor, as gemm*0.5, or a kind (" + kinds +
-              "), as communication*0"};
+          "give a part of a kernel's name or its kind and a factor, as gemm*0.5, or a kind of the "
+          "critical path (" +
+              kinds + "), as communication*0"};
 }
 
 }  // namespace

@@ -42,9 +42,9 @@ inline constexpr Field<WhatIfRow> kWhatIfFields[] = {
                                "before_ns - after_ns; below zero where it becomes longer"),
 };
 
-// "gemm" and 0.5: all device work with gemm in its name takes half as long. A kind of the critical
-// path ("communication", "launch"...) is everything of that kind. Fails on an empty name and on a
-// factor that is no number from 0 to 1000.
+// "gemm" and 0.5: all device work that has gemm in its name, or gemm for its kind in the table
+// kernels, takes half as long. A kind of the critical path ("communication", "launch"...) is
+// everything of that kind. Fails on an empty name and on a factor that is no number from 0 to 1000.
 Result<WhatIf> make_what_if(std::string_view what, double factor);
 // The same as one text, "gemm*0.5": the factor comes after the last star.
 Result<WhatIf> parse_what_if(std::string_view text);

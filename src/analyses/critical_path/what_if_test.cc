@@ -69,6 +69,26 @@ TEST(WhatIf, OfAnyStepByAPartOfTheName) {
   EXPECT_EQ(longer->at(0).gain_ns, -longer->at(0).events_ns);
 }
 
+TEST(WhatIf, OfAKindOfKernelsTakesThoseThatAreNotCalledSo) {
+  TrainingRank rank;
+  const TrackId thread = rank.thread("main");
+  const TrackId stream = rank.stream(0, 7);
+  rank.step(thread, 1, 0, 1'000);
+  rank.launch(thread, 110, 120, stream, {"nvjet_tst_128x256", 150, 20'150});
+  rank.launch(thread, 130, 140, stream, {"relu", 20'150, 30'150});
+  rank.launch(thread, 150, 160, stream, {"ampere_sgemm_tn", 30'150, 40'150});
+  RunAnalyses run(rank.finish(), {});
+  for (const char* word : {"gemm", "GEMM"}) {
+    const auto rows = run.what_if(*make_what_if(word, 0.5), {});
+    ASSERT_TRUE(rows.ok()) << rows.error().message();
+    EXPECT_EQ(rows->front().events, 2);
+    EXPECT_EQ(rows->front().events_ns, 30'000);
+    EXPECT_EQ(rows->front().gain_ns, 15'000);
+  }
+  // A part of the word for a kind is no kind.
+  EXPECT_EQ(run.what_if(*make_what_if("gem", 0.5), {})->front().events, 1);
+}
+
 TEST(WhatIf, SaysWhatIsNotThere) {
   TrainingRank rank;
   RunAnalyses run(three_steps(rank), {});
