@@ -143,7 +143,8 @@ class Measured:
     """Every event on the host, in the order of its row: what it takes, and inside of which."""
 
     table: Any
-    #: whether it is listed; modules, Python functions and steps that torch has not are not
+    #: whether it is listed; modules, Python functions and steps that torch has not are not, nor is
+    #: an operator that another one of its name consists of
     listed: NDArray[Any]
     #: position of the listed event around it, -1: none
     parents: NDArray[Any]
@@ -161,9 +162,9 @@ def measure(run: Run, since_ns: int, with_steps: bool) -> Measured | None:
     if not with_steps:
         listed = listed & ~np.asarray(events["is_step"])
     parents = _positions(events["id"], np.ma.filled(np.ma.asarray(events["parent"]), -1))
-    # What is not listed has no rows; what lies in them lies in what is around them.
-    while (skip := (parents >= 0) & ~listed[parents]).any():
-        parents[skip] = parents[parents[skip]]
+    parents = _listed_parents(parents, listed)
+    listed = listed & ~_repeated(events.codes("name"), parents, listed)
+    parents = _listed_parents(parents, listed)
     duration: NDArray[Any] = events["dur"].astype(np.int64)
     inside = _sums(parents, np.where(listed, duration, 0))
     # Slices are rows in order of depth within their thread, so one pass per depth adds all up.
@@ -244,6 +245,25 @@ def _groups(events: Any, by_shape: bool) -> tuple[NDArray[Any], list[str], list[
         [names[code // len(texts)] for code in used],
         [texts[code % len(texts)] for code in used],
     )
+
+
+def _listed_parents(parents: NDArray[Any], listed: NDArray[Any]) -> NDArray[Any]:
+    """What is not listed has no rows; what lies in it lies in what is around it."""
+    parents = parents.copy()
+    while (skip := (parents >= 0) & ~listed[parents]).any():
+        parents[skip] = parents[parents[skip]]
+    return parents
+
+
+def _repeated(names: NDArray[Any], parents: NDArray[Any], listed: NDArray[Any]) -> NDArray[Any]:
+    """An operator that calls another overload of itself and nothing else (aten::mean does) is one
+    call to torch: of events of one name that lie in each other alone, only the outermost counts."""
+    inside = np.flatnonzero(listed & (parents >= 0))
+    children = np.bincount(parents[inside], minlength=len(parents))
+    around = parents[inside]
+    repeated: NDArray[Any] = np.zeros(len(parents), bool)
+    repeated[inside] = (names[inside] == names[around]) & (children[around] == 1)
+    return repeated
 
 
 def _positions(ids: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:

@@ -104,6 +104,7 @@ def add_events(run: Run, since_ns: int, with_steps: bool, events: Events) -> Non
     """All of a window, in the order of their beginnings. A Python object for each of them."""
     measured = measure(run, since_ns, with_steps)
     made: dict[int, Event] = {}  # by the row's id
+    launched_in: dict[int, Event] = {}  # and by those of rows that are a part of it
     kernels = run.query(_KERNELS.format(since=since_ns)).to_pylist()
     beginnings = [row["ts"] for row in kernels]
     if measured is not None:
@@ -111,7 +112,8 @@ def add_events(run: Run, since_ns: int, with_steps: bool, events: Events) -> Non
     start_ns = min(beginnings, default=0)
     if measured is not None:
         at_position: dict[int, Event] = {}
-        for position, row in enumerate(measured.table.to_pylist()):
+        rows = measured.table.to_pylist()
+        for position, row in enumerate(rows):
             if not measured.listed[position]:
                 continue
             shapes = row["shapes"]
@@ -130,11 +132,15 @@ def add_events(run: Run, since_ns: int, with_steps: bool, events: Events) -> Non
             event.cpu_parent = at_position.get(int(measured.parents[position]))
             if event.cpu_parent:
                 event.cpu_parent.cpu_children.append(event)
+        for position, row in enumerate(rows):
+            at = position if measured.listed[position] else int(measured.parents[position])
+            if at >= 0:
+                launched_in[row["id"]] = at_position[at]
     events.extend(made.values())
     for row in kernels:
         us, device = row["dur"] / 1e3, row["device"] or 0
-        if row["op"] in made:
-            made[row["op"]].kernels.append(Kernel(row["name"], device, us))
+        if row["op"] in launched_in:
+            launched_in[row["op"]].kernels.append(Kernel(row["name"], device, us))
         events.append(
             Event(
                 row["name"],
