@@ -16,7 +16,6 @@ from stepscope.profiler.metadata import Metadata
 from stepscope.profiler.mstx import mstx
 from stepscope.profiler.outer import outer_run
 from stepscope.profiler.parameters import Parameters, plain
-from stepscope.profiler.run_directory import check_path
 from stepscope.profiler.step_times import StepTimes
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ class Recorder:
         self._outer: Path | None = None
         self._last: Window | None = None
         self._prepared: Frameworks | None = None
-        self._output = check_path(parameters.output_path)
+        self._output = parameters.output_folder
         self._handler = parameters.on_trace_ready
         self.metadata = Metadata()
         self.window: Window | None = None

@@ -19,7 +19,6 @@ from stepscope.profiler._log import guarded, logger
 from stepscope.profiler.devices import present
 from stepscope.profiler.enums import ProfilerActivity
 from stepscope.profiler.parameters import Parameters, resolve
-from stepscope.profiler.run_directory import ProfilerPathErrorException, check_path
 from stepscope.profiler.session import Session
 from stepscope.torch._handler import ExportHandler
 
@@ -38,6 +37,11 @@ _ACTIVITIES = {
 @dataclass(frozen=True)
 class TorchParameters(Parameters):
     with_modules: bool = False
+
+    @property
+    def output_folder(self) -> Path:
+        # MindSpore's rule for characters is not torch's: runs/lr=0.1,bs=32 is a usual name.
+        return Path(self.output_path)
 
 
 class profile(Session):  # noqa: N801, torch's name
@@ -72,7 +76,7 @@ class profile(Session):  # noqa: N801, torch's name
         with_stack: bool = False,
         with_modules: bool = False,
         data_process: bool = False,
-        output_path: str | None = None,
+        output_path: str | os.PathLike[str] | None = None,
         gpu_tier: str | None = None,
         system_interval_ms: int | None = None,
         max_host_mb: int | None = None,
@@ -91,7 +95,7 @@ class profile(Session):  # noqa: N801, torch's name
             "profile_memory": _flag(profile_memory),
             "with_stack": _flag(with_stack),
             "start_profile": False,
-            "output_path": output_path or self._folder(on_trace_ready),
+            "output_path": self._folder(output_path, on_trace_ready),
             "gpu_tier": gpu_tier,
             "system_interval_ms": system_interval_ms,
             "max_host_mb": max_host_mb,
@@ -210,15 +214,39 @@ class profile(Session):  # noqa: N801, torch's name
             warnings.simplefilter("ignore", stepscope.StepscopeWarning)
             return stepscope.open(str(path))
 
-    def _folder(self, handler: object) -> str:
-        if isinstance(handler, ExportHandler):
-            try:
-                return str(check_path(handler.folder))
-            except ProfilerPathErrorException as error:
-                logger.warning("%s; recordings lie in a temporary folder, traces go there", error)
+    def _folder(self, given: Any, handler: object) -> Any:
+        if not given and isinstance(handler, ExportHandler):
+            given = handler.folder
+        elif isinstance(given, (str, os.PathLike)):
+            given = os.path.expanduser(given)  # noqa: PTH111, a string as well
+        elif given:
+            return given  # which the checks refuse
+        why_not = _why_not(given) if given else ""
+        if given and not why_not:
+            return os.path.abspath(given)  # noqa: PTH100, resolve() would follow links
         folder = tempfile.mkdtemp(prefix="stepscope-")
-        weakref.finalize(self, _remove, folder, os.getpid())
+        if given:
+            logger.warning(
+                "%r cannot be used: %s. Recordings are kept in %s", given, why_not, folder
+            )
+        else:
+            weakref.finalize(self, _remove, folder, os.getpid())
         return folder
+
+
+def _why_not(folder: str) -> str:
+    """Why recordings cannot be made there, as far as that can be told before; "" if they can."""
+    for path in (Path(folder).absolute(), *Path(folder).absolute().parents):
+        try:
+            path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError) as error:
+            return str(error)
+        if not path.is_dir():
+            return f"{path} is no folder"
+        return "" if os.access(path, os.W_OK | os.X_OK) else f"{path} is not writable"
+    return "it does not exist"
 
 
 def _remove(folder: str, process: int) -> None:

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -274,6 +275,27 @@ def test_what_has_no_effect_is_said_once(
     assert "no window is complete yet" in caplog.text
 
 
+def test_the_numbers_of_torchs_schedule_are_kept(trainer: Any) -> None:
+    def kept(function: Callable[[int], Any] | None) -> tuple[bool, Any]:
+        profiler = profile(schedule=function)
+        chosen = profiler.effective_parameters()
+        return chosen["is_set_schedule"], chosen["schedule"]
+
+    numbers = {"wait": 1, "warmup": 1, "active": 3, "repeat": 1, "skip_first": 2}
+    assert kept(schedule(**numbers)) == (True, numbers)
+    skipping = {**numbers, "skip_first_wait": 1}
+    assert kept(schedule(**skipping)) == (True, skipping)
+    assert kept(lambda _step: torch.profiler.ProfilerAction.NONE) == (True, None)
+    assert kept(None)[0] is False
+    with profile(schedule=schedule(**{**numbers, "skip_first": 0})) as profiler:
+        for _ in range(5):
+            trainer.step()
+            profiler.step()
+    info = next(pathlib.Path(profiler.run_path or "").glob("profiler_info_*.json"))
+    written = json.loads(info.read_text())["profiler_parameters"]
+    assert written["schedule"] == {**numbers, "skip_first": 0}
+
+
 def test_our_own_options_are_taken(caplog: pytest.LogCaptureFixture) -> None:
     profiler = profile(gpu_tier="kernels", system_interval_ms=20, max_disk_gb=0.5)
     with profiler:
@@ -367,6 +389,34 @@ def test_recordings_lie_where_the_handler_says(trainer: Any, tmp_path: pathlib.P
         trainer.step()
     assert pathlib.Path(profiler.run_path or "").parent == tmp_path / "traces"
     assert [path.name[:8] for path in (tmp_path / "traces").glob("*.json")] == ["worker7."]
+
+
+@pytest.mark.parametrize("name", ["runs/lr=0.1,bs=32", "a(b)+c@d:e%20f", "x'y;*?[z] #&", "数 ü"])
+def test_a_folder_may_have_any_name(trainer: Any, tmp_path: pathlib.Path, name: str) -> None:
+    handler = tensorboard_trace_handler(name)
+    for options in ({"on_trace_ready": handler}, {"output_path": tmp_path / name}):
+        with profile(**cast("Any", options)) as profiler:
+            trainer.step()
+        assert pathlib.Path(profiler.run_path or "").parent == tmp_path / name
+        assert profiler.key_averages()
+    assert len(list((tmp_path / name).glob("*.json"))) == 1
+    with stepscope.open(profiler.run_path or "") as run:
+        assert run.query("select count(*) as n from ops")["n"][0] > 0
+
+
+@pytest.mark.parametrize("name", ["file", "file/below", "x" * 300, "nul\0"])
+def test_where_a_folder_cannot_be_used_the_recording_is_kept_elsewhere(
+    trainer: Any, tmp_path: pathlib.Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").touch()
+    with profile(on_trace_ready=tensorboard_trace_handler(name)) as profiler:
+        trainer.step()
+    run = pathlib.Path(profiler.run_path or "")
+    assert "cannot be used: " in caplog.text
+    assert f"Recordings are kept in {run.parent}" in caplog.text
+    del profiler
+    assert run.is_dir()
+    shutil.rmtree(run.parent)
 
 
 def test_a_temporary_recording_goes_with_its_profiler(trainer: Any) -> None:
