@@ -23,7 +23,7 @@ from stepscope.torch import (
     schedule,
     tensorboard_trace_handler,
 )
-from stepscope.torch._averages import key_averages
+from stepscope.torch._averages import KeyAverages, Window, key_averages
 from stepscope.torch._events import Events
 
 PROGRAM = """
@@ -191,7 +191,8 @@ def test_all_that_torchs_profiler_can_do_can_be_called() -> None:
     theirs = {name for name in dir(torch.profiler.profile) if not name.startswith("_")}
     assert theirs <= {*dir(profile), *vars(profile())}
     rows = {name for name in dir(torch.autograd.profiler_util.EventList) if name[0] != "_"}
-    assert rows - set(dir(Events)) == {"supported_export_stacks_metrics"}
+    for ours in (Events, KeyAverages):
+        assert rows - set(dir(ours)) == {"supported_export_stacks_metrics"}
 
 
 def test_events(trainer: Any) -> None:
@@ -358,7 +359,7 @@ class KernelsAlone:
 
 
 def test_averages_of_kernels_alone() -> None:
-    (row,) = key_averages(cast("stepscope.Run", KernelsAlone()), False)
+    (row,) = key_averages(cast("stepscope.Run", KernelsAlone()), False, Window())
     assert (row.key, row.count, row.device_time_total, row.device_time) == ("gemm", 2, 3.0, 1.5)
 
 
@@ -527,14 +528,16 @@ def test_torch_profiler_works_before_beside_and_after(trainer: Any) -> None:
 
 
 def test_mistakes_are_logged_and_do_no_harm(trainer: Any, caplog: pytest.LogCaptureFixture) -> None:
-    profiler = profile(with_flops=True, activities=[ProfilerActivity.CPU])
+    unknown: dict[str, Any] = {"post_processing_timeout_s": 1.0, "with_flips": True}
+    profiler = profile(activities=[ProfilerActivity.CPU], **unknown)
     assert not profiler.key_averages()
     profiler.export_chrome_trace("nothing.json")
     profiler.step()
     profiler.stop()
     trainer.step()
     text = caplog.text
-    assert "with_flops has no effect" in text
+    assert "post_processing_timeout_s has no effect: it is of torch's own recorder" in text
+    assert "with_flips has no effect: nobody knows it" in text
     assert "no window is complete yet" in text
     assert not pathlib.Path("nothing.json").exists()
 
