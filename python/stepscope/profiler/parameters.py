@@ -10,6 +10,7 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
+from pathlib import Path
 from typing import Any, Callable, Union
 
 from stepscope.profiler._checks import CHECKS
@@ -22,11 +23,12 @@ from stepscope.profiler.enums import (
     ProfilerActivity,
     ProfilerLevel,
 )
-from stepscope.profiler.schedule import Schedule
+from stepscope.profiler.run_directory import check_path
+from stepscope.profiler.schedule import Schedule, numbers_of
 
 ScheduleFunction = Union[Schedule, Callable[[int], ProfilerAction]]
 
-#: Stands in files and answers where no schedule was given, or a function, which has no numbers.
+#: Stands in files and answers where no schedule was given.
 _NO_SCHEDULE = Schedule(wait=0, active=1)
 
 
@@ -72,14 +74,19 @@ class Parameters:
     def budget(self) -> dict[str, float]:
         return {name: getattr(self, name) for name in _BUDGET}
 
+    @property
+    def output_folder(self) -> Path:
+        """Raises ProfilerPathErrorException: recordings may not be written there."""
+        return check_path(self.output_path)
+
     def effective(self) -> dict[str, Any]:
-        """As MindSpore's files write them: enums as their values, a schedule as its numbers."""
-        schedule = self.schedule if isinstance(self.schedule, Schedule) else _NO_SCHEDULE
+        """As MindSpore's files write them: enums as their values, a schedule as its numbers, which
+        a function has not."""
         written: dict[str, Any] = {"is_set_schedule": self.schedule is not None}
         for item in fields(self):
             if item.name not in _NOT_WRITTEN:
                 written[item.name] = plain(getattr(self, item.name))
-        written["schedule"] = schedule.to_dict()
+        written["schedule"] = numbers_of(self.schedule or _NO_SCHEDULE)
         return written
 
 

@@ -16,7 +16,6 @@ from stepscope.profiler.metadata import Metadata
 from stepscope.profiler.mstx import mstx
 from stepscope.profiler.outer import outer_run
 from stepscope.profiler.parameters import Parameters, plain
-from stepscope.profiler.run_directory import check_path
 from stepscope.profiler.step_times import StepTimes
 
 if TYPE_CHECKING:
@@ -32,8 +31,8 @@ class Recorder:
         self._outer: Path | None = None
         self._last: Window | None = None
         self._prepared: Frameworks | None = None
-        self._output = check_path(parameters.output_path)
-        self._handler = parameters.on_trace_ready
+        self._output = parameters.output_folder
+        self.handler = parameters.on_trace_ready
         self.metadata = Metadata()
         self.window: Window | None = None
         #: windows that are complete and have not been analysed
@@ -43,6 +42,8 @@ class Recorder:
         self.last_path: Path | None = None
         #: when it began; 0 where the run holds nothing before
         self.last_began_ns = 0
+        #: runs with windows that are complete, and where the first window of each began
+        self.windows: dict[Path, int] = {}
         #: what it lacks, in words
         self.last_missing = ""
         self.delivering = False
@@ -123,7 +124,7 @@ class Recorder:
         if self._outer:
             self.window = JoinedWindow(self._outer, self._parameters, self.metadata)
         else:
-            handler = self._handler
+            handler = self.handler
             worker = handler.worker if isinstance(handler, TraceHandler) else None
             self.window = Window(self._output, worker, self._parameters, self.metadata)
         self._say_problems()
@@ -165,6 +166,7 @@ class Recorder:
             self._last = self.window
             self.last_path = self.window.path
             self.last_began_ns = self.window.began_ns
+            self.windows.setdefault(self.window.path, self.window.began_ns)
             self.last_missing = self.window.missing
             self.has_recorded = True
             # The outer one is complete when the program ends.
@@ -172,10 +174,10 @@ class Recorder:
                 self.recorded.append(self.window.path)
 
     def deliver(self, profiler: Session) -> None:
-        if self.window and self._handler:
+        if self.window and self.handler:
             self.delivering = True
             try:
-                call_trace_ready(self._handler, profiler)
+                call_trace_ready(self.handler, profiler)
             finally:
                 self.delivering = False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from stepscope.profiler._log import logger
 from stepscope.profiler.enums import ProfilerAction
@@ -38,6 +39,22 @@ class Schedule:
 
     def __str__(self) -> str:
         return f"schedule({', '.join(f'{name}={value}' for name, value in asdict(self).items())})"
+
+
+def numbers_of(function: Any) -> dict[str, int] | None:
+    """What a schedule was made with; None of a function that only it knows of. That of
+    ``torch.profiler.schedule`` keeps its numbers as variables around it."""
+    if isinstance(function, Schedule):
+        return function.to_dict()
+    if getattr(function, "__qualname__", "") != "schedule.<locals>.schedule_fn":
+        return None
+    cells = zip(function.__code__.co_freevars, function.__closure__ or ())
+    found = {name: cell.cell_contents for name, cell in cells}
+    known = {name: found[name] for name in Schedule.__dataclass_fields__ if name in found}
+    if len(known) != len(Schedule.__dataclass_fields__):
+        return None
+    skips_wait = found.get("skip_first_wait", 0)  # of the first cycle; not in every torch
+    return {**known, "skip_first_wait": skips_wait} if skips_wait else known
 
 
 def schedule(

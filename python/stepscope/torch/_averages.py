@@ -9,16 +9,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from torch.autograd import DeviceType
 
 from stepscope.profiler._log import logger
 from stepscope.torch._averages_table import render, time_text
+from stepscope.torch._flops import flops_of
 
 if TYPE_CHECKING:
     from stepscope import Run
+    from stepscope.torch._profile import profile
 
 _EVENTS = """
     select s.id, s.parent, s.depth, s.name, s.ts, s.dur, t.tid, o.input_shapes as shapes,
@@ -60,6 +63,16 @@ class Timed:
     self_cpu_memory_usage: int = 0
     device_memory_usage: int = 0
     self_device_memory_usage: int = 0
+    #: by shapes, with ``with_flops``
+    flops: int = 0
+    # What torch has beside these and is not recorded.
+    stack: ClassVar[tuple[str, ...]] = ()
+    overload_name: ClassVar[str] = ""
+    is_async: ClassVar[bool] = False
+    is_remote: ClassVar[bool] = False
+    is_legacy: ClassVar[bool] = False
+    node_id: ClassVar[int] = -1
+    use_device: ClassVar[str | None] = None
 
     @property
     def cpu_time(self) -> float:
@@ -84,6 +97,17 @@ class KeyAverage(Timed):
 
     #: a list where events are told apart by it, else "", as torch has it
     input_shapes: list[Any] | str = ""
+    device_type: Any = DeviceType.CPU
+    is_user_annotation: bool = False
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """What its events have in common."""
+        return self.key, str(self.input_shapes), str(self.device_type)
+
+    def add(self, other: KeyAverage) -> None:
+        for name in _SUMS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 _SUMS = tuple(item.name for item in fields(Timed) if item.name != "key")
@@ -93,6 +117,24 @@ _T = TypeVar("_T", bound=Timed)
 
 class Rows(list[_T]):
     """Events, or their averages, and what torch's lists of them can do."""
+
+    def __init__(self, profiler: profile | None = None) -> None:
+        super().__init__()
+        self._profiler = profiler
+
+    def key_averages(self, *arguments: Any, **options: Any) -> KeyAverages:
+        return (
+            self._profiler.key_averages(*arguments, **options) if self._profiler else KeyAverages()
+        )
+
+    def export_chrome_trace(self, path: str) -> None:
+        """That of the window: averages have no times to draw."""
+        if self._profiler:
+            self._profiler.export_chrome_trace(path)
+
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
+        if self._profiler:
+            self._profiler.export_stacks(path, metric)
 
     @property
     def self_cpu_time_total(self) -> float:
@@ -137,13 +179,23 @@ class Rows(list[_T]):
 class KeyAverages(Rows[KeyAverage]):
     """Made by ``profile.key_averages()``."""
 
+    def add(self, more: KeyAverages) -> None:
+        """Those of another window."""
+        known = {average.group: average for average in self}
+        for average in more:
+            if average.group in known:
+                known[average.group].add(average)
+            else:
+                self.append(average)
+
 
 @dataclass(frozen=True)
 class Measured:
     """Every event on the host, in the order of its row: what it takes, and inside of which."""
 
     table: Any
-    #: whether it is listed; modules, Python functions and steps that torch has not are not
+    #: whether it is listed; modules, Python functions and steps that torch has not are not, nor is
+    #: an operator that another one of its name consists of
     listed: NDArray[Any]
     #: position of the listed event around it, -1: none
     parents: NDArray[Any]
@@ -151,19 +203,29 @@ class Measured:
     columns: dict[str, NDArray[Any]]
 
 
-def measure(run: Run, since_ns: int, with_steps: bool) -> Measured | None:
-    """``since_ns``: where the window begins in a run that holds more. ``with_steps``: whether steps
-    are events; torch has them only of a schedule, and never infers them from the optimizer."""
-    events = run.query(_EVENTS.format(since=since_ns))
+@dataclass(frozen=True)
+class Window:
+    """What is to be read of a run, and how."""
+
+    #: where it begins in a run that holds more
+    since_ns: int = 0
+    #: whether steps are events; torch has them only of a schedule, and never infers them from the
+    #: optimizer
+    with_steps: bool = True
+    with_flops: bool = False
+
+
+def measure(run: Run, window: Window) -> Measured | None:
+    events = run.query(_EVENTS.format(since=window.since_ns))
     if not events.num_rows:
         return None
     listed = np.asarray(events["listed"])
-    if not with_steps:
+    if not window.with_steps:
         listed = listed & ~np.asarray(events["is_step"])
     parents = _positions(events["id"], np.ma.filled(np.ma.asarray(events["parent"]), -1))
-    # What is not listed has no rows; what lies in them lies in what is around them.
-    while (skip := (parents >= 0) & ~listed[parents]).any():
-        parents[skip] = parents[parents[skip]]
+    parents = _listed_parents(parents, listed)
+    listed = listed & ~_repeated(events.codes("name"), parents, listed)
+    parents = _listed_parents(parents, listed)
     duration: NDArray[Any] = events["dur"].astype(np.int64)
     inside = _sums(parents, np.where(listed, duration, 0))
     # Slices are rows in order of depth within their thread, so one pass per depth adds all up.
@@ -179,27 +241,28 @@ def measure(run: Run, since_ns: int, with_steps: bool) -> Measured | None:
         suffix = "_total" if scale > 1 else "_usage"
         columns[f"self_{name}{suffix}"] = own / scale
         columns[f"{name}{suffix}"] = _with_descendants(own, parents, depth) / scale
+    if window.with_flops:
+        columns["flops"] = flops_of(events)
     return Measured(events, listed, parents, columns)
 
 
 def numbers_at(columns: Mapping[str, NDArray[Any]], at: int) -> dict[str, Any]:
     return {
-        name: int(values[at]) if name.endswith("usage") else float(values[at])
+        name: int(values[at]) if name.endswith(("usage", "flops")) else float(values[at])
         for name, values in columns.items()
     }
 
 
-def key_averages(
-    run: Run, group_by_input_shape: bool, since_ns: int = 0, with_steps: bool = True
-) -> KeyAverages:
-    """``since_ns`` and ``with_steps`` are those of ``measure``."""
+def key_averages(run: Run, group_by_input_shape: bool, window: Window) -> KeyAverages:
     averages = KeyAverages()
-    measured = measure(run, since_ns, with_steps)
+    measured = measure(run, window)
     if measured is not None:
         _add_averages(measured, group_by_input_shape, averages)
-    for row in run.query(_KERNELS.format(since=since_ns)).to_pylist():
+    for row in run.query(_KERNELS.format(since=window.since_ns)).to_pylist():
         us = row["ns"] / 1e3
-        device = KeyAverage(row["name"], row["count"], device_time_total=us)
+        device = KeyAverage(
+            row["name"], row["count"], device_time_total=us, device_type=DeviceType.CUDA
+        )
         if group_by_input_shape:
             device.input_shapes = []
         device.self_device_time_total = us
@@ -216,10 +279,13 @@ def _add_averages(measured: Measured, by_shape: bool, averages: KeyAverages) -> 
         for name, values in measured.columns.items()
     }
     counts = np.bincount(groups[listed], minlength=size)
+    annotations = np.asarray(measured.table["annotation"])[listed]
+    annotated = np.bincount(groups[listed], weights=annotations, minlength=size) > 0
     for at, key in enumerate(keys):
         if counts[at]:
             numbers = numbers_at(totals, at)
             average = KeyAverage(key, int(counts[at]), **numbers)
+            average.is_user_annotation = bool(annotated[at])
             if by_shape:
                 average.input_shapes = json.loads(shapes[at]) if shapes[at] else []
             averages.append(average)
@@ -244,6 +310,25 @@ def _groups(events: Any, by_shape: bool) -> tuple[NDArray[Any], list[str], list[
         [names[code // len(texts)] for code in used],
         [texts[code % len(texts)] for code in used],
     )
+
+
+def _listed_parents(parents: NDArray[Any], listed: NDArray[Any]) -> NDArray[Any]:
+    """What is not listed has no rows; what lies in it lies in what is around it."""
+    parents = parents.copy()
+    while (skip := (parents >= 0) & ~listed[parents]).any():
+        parents[skip] = parents[parents[skip]]
+    return parents
+
+
+def _repeated(names: NDArray[Any], parents: NDArray[Any], listed: NDArray[Any]) -> NDArray[Any]:
+    """An operator that calls another overload of itself and nothing else (aten::mean does) is one
+    call to torch: of events of one name that lie in each other alone, only the outermost counts."""
+    inside = np.flatnonzero(listed & (parents >= 0))
+    children = np.bincount(parents[inside], minlength=len(parents))
+    around = parents[inside]
+    repeated: NDArray[Any] = np.zeros(len(parents), bool)
+    repeated[inside] = (names[inside] == names[around]) & (children[around] == 1)
+    return repeated
 
 
 def _positions(ids: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ if TYPE_CHECKING:
     from stepscope.torch._averages import Timed
 
 _WIDTH = 12
+_FLOPS = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
 _UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0}
 
 
@@ -39,6 +41,9 @@ def render(
     titles += ["# of Calls"]
     if with_shapes:
         titles += ["Input Shapes"]
+    flops_unit, flops_size = _flops_scale([row.flops for row in rows if row.flops])
+    if flops_unit:
+        titles += [f"Total {flops_unit}"]
 
     shown = rows if row_limit is None or row_limit < 0 else rows[:row_limit]
     lines = []
@@ -65,12 +70,15 @@ def render(
         cells.append(str(row.count))
         if with_shapes:
             cells.append(str(row.input_shapes)[:shapes_width])
+        if flops_unit:
+            cells.append(f"{row.flops / flops_size:.3f}" if row.flops else "--")
         lines.append(cells)
 
     widths = [_WIDTH] * len(titles)
     widths[0] = _column_width((row.key for row in rows), name_width)
     if with_shapes:
-        widths[-1] = _column_width((str(row.input_shapes) for row in rows), shapes_width)
+        at = titles.index("Input Shapes")
+        widths[at] = _column_width((str(row.input_shapes) for row in rows), shapes_width)
     rule = "  ".join("-" * width for width in widths) + "  "
     text = [rule, _line(titles, widths), rule, *(_line(cells, widths) for cells in lines), rule]
     if header is not None:
@@ -102,6 +110,14 @@ def time_text(us: float, unit: str | None = None) -> str:
 
 def _share(part: float, whole: float) -> str:
     return f"{100 * part / whole:.2f}%" if whole else "NaN"
+
+
+def _flops_scale(counts: Sequence[int]) -> tuple[str, int]:
+    """The largest unit in which the smallest count is at least one; "" where there are none."""
+    if not counts:
+        return "", 1
+    steps = min(int(math.log10(min(counts)) / 3), len(_FLOPS) - 1)
+    return _FLOPS[steps], 1000**steps
 
 
 def _bytes(count: int) -> str:

@@ -15,11 +15,10 @@ import numpy as np
 from torch.autograd import DeviceType
 
 from stepscope.profiler._log import logger
-from stepscope.torch._averages import KeyAverages, Rows, Timed, measure, numbers_at
+from stepscope.torch._averages import Rows, Timed, Window, measure, numbers_at
 
 if TYPE_CHECKING:
     from stepscope import Run
-    from stepscope.torch._profile import profile
 
 _KERNELS = """
     select id, name, ts, dur, device, op from kernels where ts >= {since} order by ts
@@ -68,12 +67,6 @@ class Event(Timed):
     kernels: list[Kernel] = field(default_factory=list)
     cpu_parent: Event | None = None
     cpu_children: list[Event] = field(default_factory=list)
-    # What torch has beside these and is not recorded.
-    stack: tuple[str, ...] = ()
-    flops: int = 0
-    is_async: bool = False
-    is_remote: bool = False
-    node_id: int = -1
 
     @property
     def name(self) -> str:
@@ -86,32 +79,21 @@ class Event(Timed):
 class Events(Rows[Event]):
     """Made by ``profile.events()``."""
 
-    def __init__(self, profiler: profile) -> None:
-        super().__init__()
-        self._profiler = profiler
 
-    def key_averages(self, *arguments: Any, **options: Any) -> KeyAverages:
-        return self._profiler.key_averages(*arguments, **options)
-
-    def export_chrome_trace(self, path: str) -> None:
-        self._profiler.export_chrome_trace(path)
-
-    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
-        self._profiler.export_stacks(path, metric)
-
-
-def add_events(run: Run, since_ns: int, with_steps: bool, events: Events) -> None:
+def read_events(run: Run, window: Window) -> list[Event]:
     """All of a window, in the order of their beginnings. A Python object for each of them."""
-    measured = measure(run, since_ns, with_steps)
+    measured = measure(run, window)
     made: dict[int, Event] = {}  # by the row's id
-    kernels = run.query(_KERNELS.format(since=since_ns)).to_pylist()
+    launched_in: dict[int, Event] = {}  # and by those of rows that are a part of it
+    kernels = run.query(_KERNELS.format(since=window.since_ns)).to_pylist()
     beginnings = [row["ts"] for row in kernels]
     if measured is not None:
         beginnings.append(int(np.min(measured.table["ts"])))
     start_ns = min(beginnings, default=0)
     if measured is not None:
         at_position: dict[int, Event] = {}
-        for position, row in enumerate(measured.table.to_pylist()):
+        rows = measured.table.to_pylist()
+        for position, row in enumerate(rows):
             if not measured.listed[position]:
                 continue
             shapes = row["shapes"]
@@ -130,11 +112,15 @@ def add_events(run: Run, since_ns: int, with_steps: bool, events: Events) -> Non
             event.cpu_parent = at_position.get(int(measured.parents[position]))
             if event.cpu_parent:
                 event.cpu_parent.cpu_children.append(event)
-    events.extend(made.values())
+        for position, row in enumerate(rows):
+            at = position if measured.listed[position] else int(measured.parents[position])
+            if at >= 0:
+                launched_in[row["id"]] = at_position[at]
+    events = list(made.values())
     for row in kernels:
         us, device = row["dur"] / 1e3, row["device"] or 0
-        if row["op"] in made:
-            made[row["op"]].kernels.append(Kernel(row["name"], device, us))
+        if row["op"] in launched_in:
+            launched_in[row["op"]].kernels.append(Kernel(row["name"], device, us))
         events.append(
             Event(
                 row["name"],
@@ -146,7 +132,7 @@ def add_events(run: Run, since_ns: int, with_steps: bool, events: Events) -> Non
                 self_device_time_total=us,
             )
         )
-    events.sort(key=lambda event: (event.time_range.start, -event.time_range.end))
+    return sorted(events, key=lambda event: (event.time_range.start, -event.time_range.end))
 
 
 def write_stacks(run: Run, since_ns: int, path: Path) -> None:

@@ -25,6 +25,9 @@ class Library:
         self.start = self._calls.stepscope_torch_start
         self.start.argtypes = [number]
         self.stop = self._calls.stepscope_torch_stop
+        self.give_way = self._calls.stepscope_torch_give_way
+        self.come_back = self._calls.stepscope_torch_come_back
+        self.come_back.restype = None
         self.warm_up = self._calls.stepscope_torch_warm_up
         self.warm_up.argtypes = [number]
         self.warm_up.restype = None

@@ -19,12 +19,11 @@ from stepscope.profiler._log import guarded, logger
 from stepscope.profiler.devices import present
 from stepscope.profiler.enums import ProfilerActivity
 from stepscope.profiler.parameters import Parameters, resolve
-from stepscope.profiler.run_directory import ProfilerPathErrorException, check_path
 from stepscope.profiler.session import Session
 from stepscope.torch._handler import ExportHandler
 
 if TYPE_CHECKING:
-    from stepscope.torch._averages import KeyAverages
+    from stepscope.torch._averages import KeyAverage, KeyAverages, Window
     from stepscope.torch._events import Events
 
 # torch's words for devices.
@@ -34,10 +33,21 @@ _ACTIVITIES = {
     "PrivateUse1": ProfilerActivity.NPU,
 }
 
+# Its parameters that are taken and have no effect.
+_OF_TORCH = (
+    "experimental_config", "execution_trace_observer", "custom_trace_id_callback", "use_cuda",
+    "post_processing_timeout_s",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class TorchParameters(Parameters):
     with_modules: bool = False
+
+    @property
+    def output_folder(self) -> Path:
+        # MindSpore's rule for characters is not torch's: runs/lr=0.1,bs=32 is a usual name.
+        return Path(self.output_path)
 
 
 class profile(Session):  # noqa: N801, torch's name
@@ -51,6 +61,8 @@ class profile(Session):  # noqa: N801, torch's name
         profile_memory: what torch's allocators do.
         with_stack: sample Python's call stacks, and record the calls of modules.
         with_modules: record the calls of modules.
+        with_flops: count the FLOPs of operators that torch counts, by shapes, which it records.
+        acc_events: ``key_averages`` and ``events`` are of all windows, not of the last one.
         data_process: record what the worker processes of DataLoaders do, of those that start after
             the profiler. Waits and queues of DataLoaders are recorded always.
         output_path: where runs are kept. By default they lie in the folder of
@@ -60,6 +72,9 @@ class profile(Session):  # noqa: N801, torch's name
 
     Other parameters of ``torch.profiler.profile`` are taken and have no effect.
     """
+
+    #: of torch's recorder
+    kineto_results = None
 
     def __init__(
         self,
@@ -71,8 +86,10 @@ class profile(Session):  # noqa: N801, torch's name
         profile_memory: bool = False,
         with_stack: bool = False,
         with_modules: bool = False,
+        with_flops: bool = False,
+        acc_events: bool = False,
         data_process: bool = False,
-        output_path: str | None = None,
+        output_path: str | os.PathLike[str] | None = None,
         gpu_tier: str | None = None,
         system_interval_ms: int | None = None,
         max_host_mb: int | None = None,
@@ -82,16 +99,27 @@ class profile(Session):  # noqa: N801, torch's name
     ) -> None:
         for name, value in others.items():
             if value:
-                logger.warning("%s has no effect: it is not recorded", name)
+                why = "it is of torch's own recorder" if name in _OF_TORCH else "nobody knows it"
+                logger.warning("%s has no effect: %s", name, why)
+        if isinstance(activities, Iterable):
+            activities = list(activities)
+        chosen = _activities(activities)
+        #: these, and those below, as torch has them
+        self.activities = activities if isinstance(activities, list) else _supported()
+        self.record_shapes = _flag(record_shapes) if not with_flops else True
+        self.profile_memory, self.with_stack = _flag(profile_memory), _flag(with_stack)
+        self.with_modules, self.with_flops = bool(with_modules), bool(with_flops)
+        self.acc_events = bool(acc_events)
+        self.use_device = "cuda" if ProfilerActivity.GPU in chosen else None
         given = {
-            "activities": _activities(activities),
+            "activities": chosen,
             "schedule": schedule,
             "on_trace_ready": on_trace_ready,
-            "record_shapes": _flag(record_shapes),
-            "profile_memory": _flag(profile_memory),
-            "with_stack": _flag(with_stack),
+            "record_shapes": self.record_shapes,
+            "profile_memory": self.profile_memory,
+            "with_stack": self.with_stack,
             "start_profile": False,
-            "output_path": output_path or self._folder(on_trace_ready),
+            "output_path": self._folder(output_path, on_trace_ready),
             "gpu_tier": gpu_tier,
             "system_interval_ms": system_interval_ms,
             "max_host_mb": max_host_mb,
@@ -107,7 +135,7 @@ class profile(Session):  # noqa: N801, torch's name
         for name, value in others.items():
             if value and value != "none":
                 self._without_effect(name, "the trace is written from the run")
-        with guarded("profile.export_chrome_trace"), self._open() as run:
+        with guarded("profile.export_chrome_trace"), _open(self._last_path) as run:
             target = Path(path)
             if target.suffix != ".gz":
                 run.write_chrome_trace(target)
@@ -132,18 +160,52 @@ class profile(Session):  # noqa: N801, torch's name
         with guarded("profile.export_stacks"):
             if metric != "self_cpu_time_total":
                 raise ValueError(f"stacks have self_cpu_time_total, not {metric!r}")
-            with self._open() as run:
+            with _open(self._last_path) as run:
                 write_stacks(run, self._recorder.last_began_ns, Path(path))
 
     def events(self) -> Events:
-        """The operators, ranges and kernels of the last window, one by one. ``stepscope.open`` of
-        ``run_path`` has them as tables, which is quicker where there are many."""
-        from stepscope.torch._events import Events, add_events
+        """The operators, ranges and kernels of the last window, one by one; with ``acc_events`` of
+        all windows, each from 0 µs on. ``stepscope.open`` of ``run_path`` has them as tables, which
+        is quicker where there are many."""
+        from stepscope.torch._events import Events, read_events
 
         events = Events(self)
-        with guarded("profile.events"), self._open() as run:
-            add_events(run, self._recorder.last_began_ns, self.marks_steps, events)
+        with guarded("profile.events"):
+            for path, window in self._windows():
+                with _open(path) as run:
+                    events.extend(read_events(run, window))
         return events
+
+    @property
+    def schedule(self) -> Callable[[int], Any]:
+        return self._parameters.schedule or _record_always
+
+    @property
+    def on_trace_ready(self) -> Callable[..., Any] | None:
+        return self._recorder.handler
+
+    @on_trace_ready.setter
+    def on_trace_ready(self, handler: Callable[..., Any] | None) -> None:
+        self._recorder.handler = handler
+
+    @property
+    def profiler(self) -> profile | None:
+        """This one: what torch has in an object of its own, where there is a window."""
+        return self if self._recorder.last_path else None
+
+    @property
+    def function_events(self) -> Events:
+        return self.events()
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        return self.key_averages().self_cpu_time_total
+
+    def total_average(self) -> KeyAverage:
+        return self.key_averages().total_average()
+
+    def table(self, *arguments: Any, **options: Any) -> str:
+        return self.events().table(*arguments, **options)
 
     def preset_metadata_json(self, key: str, value: str) -> None:
         """As ``add_metadata_json``, which may be called before ``start``, too."""
@@ -182,16 +244,19 @@ class profile(Session):  # noqa: N801, torch's name
     def key_averages(
         self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, **others: Any
     ) -> KeyAverages:
-        """Operators of the last window by name; their ``table()`` is torch's."""
+        """Operators of the last window by name, or of all with ``acc_events``; their ``table()`` is
+        torch's."""
         from stepscope.torch._averages import KeyAverages, key_averages
 
         for name, value in {"group_by_stack_n": group_by_stack_n, **others}.items():
             if value:
-                logger.warning("key_averages: %s has no effect", name)
-        with guarded("profile.key_averages"), self._open() as run:
-            since_ns = self._recorder.last_began_ns
-            return key_averages(run, group_by_input_shape, since_ns, self.marks_steps)
-        return KeyAverages()
+                logger.warning("key_averages: %s has no effect: operators are known by name", name)
+        averages = KeyAverages(self)
+        with guarded("profile.key_averages"):
+            for path, window in self._windows():
+                with _open(path) as run:
+                    averages.add(key_averages(run, group_by_input_shape, window))
+        return averages
 
     @property
     def run_path(self) -> str | None:
@@ -202,23 +267,76 @@ class profile(Session):  # noqa: N801, torch's name
     def _without_effect(self, name: str, why: str) -> None:
         self._once.log(logging.WARNING, f"{name} has no effect: {why}")
 
-    def _open(self) -> stepscope.Run:
+    def _windows(self) -> list[tuple[Path, Window]]:
+        """Those that events are asked of."""
+        from stepscope.torch._averages import Window
+
+        chosen = {self._last_path: self._recorder.last_began_ns}
+        if self.acc_events:
+            chosen = self._recorder.windows
+        return [
+            (path, Window(began_ns, self.marks_steps, self.with_flops))
+            for path, began_ns in chosen.items()
+        ]
+
+    @property
+    def _last_path(self) -> Path:
         path = self._recorder.last_path
         if path is None:
             raise RuntimeError("no window is complete yet")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", stepscope.StepscopeWarning)
-            return stepscope.open(str(path))
+        return path
 
-    def _folder(self, handler: object) -> str:
-        if isinstance(handler, ExportHandler):
-            try:
-                return str(check_path(handler.folder))
-            except ProfilerPathErrorException as error:
-                logger.warning("%s; recordings lie in a temporary folder, traces go there", error)
+    def _folder(self, given: Any, handler: object) -> Any:
+        if not given and isinstance(handler, ExportHandler):
+            given = handler.folder
+        elif isinstance(given, (str, os.PathLike)):
+            given = os.path.expanduser(given)  # noqa: PTH111, a string as well
+        elif given:
+            return given  # which the checks refuse
+        why_not = _why_not(given) if given else ""
+        if given and not why_not:
+            return os.path.abspath(given)  # noqa: PTH100, resolve() would follow links
         folder = tempfile.mkdtemp(prefix="stepscope-")
-        weakref.finalize(self, _remove, folder, os.getpid())
+        if given:
+            logger.warning(
+                "%r cannot be used: %s. Recordings are kept in %s", given, why_not, folder
+            )
+        else:
+            weakref.finalize(self, _remove, folder, os.getpid())
         return folder
+
+
+def _open(path: Path) -> stepscope.Run:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", stepscope.StepscopeWarning)
+        return stepscope.open(str(path))
+
+
+def _supported() -> Any:
+    from torch.profiler import supported_activities
+
+    return supported_activities()
+
+
+def _record_always(_step: int) -> Any:
+    from torch.profiler import ProfilerAction
+
+    return ProfilerAction.RECORD
+
+
+def _why_not(folder: str) -> str:
+    """Why recordings cannot be made there, as far as that can be told before; "" if they can."""
+    for path in (Path(folder).absolute(), *Path(folder).absolute().parents):
+        try:
+            path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError) as error:
+            return str(error)
+        if not path.is_dir():
+            return f"{path} is no folder"
+        return "" if os.access(path, os.W_OK | os.X_OK) else f"{path} is not writable"
+    return "it does not exist"
 
 
 def _remove(folder: str, process: int) -> None:

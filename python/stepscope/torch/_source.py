@@ -12,6 +12,7 @@ from stepscope.profiler._log import guarded, logger
 from stepscope.profiler.parameters import Parameters
 from stepscope.torch import _itt, _nvtx
 from stepscope.torch._build import BuildError
+from stepscope.torch._give_way import GivesWay
 from stepscope.torch._library import MEMORY, SHAPES, Library, load
 from stepscope.torch._loader import LoaderQueues
 from stepscope.torch._modules import ModuleRanges
@@ -33,6 +34,7 @@ class TorchSource:
         self._modules: ModuleRanges | None = None
         self._steps: OptimizerSteps | None = None
         self._loaders: LoaderQueues | None = None
+        self._gives_way: GivesWay | None = None
 
     def begin(self) -> None:
         """Workers of a DataLoader usually start before the first window does."""
@@ -80,8 +82,12 @@ class TorchSource:
             self._modules.start()
         self._steps = OptimizerSteps(self._library)
         self._steps.start()
-        if wishes & MEMORY and not granted & MEMORY:
-            return {"profile_memory": "torch.profiler runs on this thread and has the reports"}
+        if wishes & MEMORY:
+            self._gives_way = GivesWay(self._library)
+            self._gives_way.start()
+            if not granted & MEMORY:
+                why = "torch.profiler runs on this thread and has the reports until it ends"
+                return {"profile_memory": why}
         return {}
 
     def about(self, parameters: Parameters) -> dict[str, Any]:
@@ -109,6 +115,9 @@ class TorchSource:
         if self._ranges:
             self._ranges.stop()
             self._ranges = None
+        if self._gives_way:
+            self._gives_way.stop()
+            self._gives_way = None
         library, self._library = self._library, None
         if library and library.stop():
             logger.warning(
@@ -126,7 +135,9 @@ class TorchSource:
             self._loaders.detach()
         if self._modules:
             self._modules.stop()
-        self._loaders = self._modules = self._library = None
+        if self._gives_way:
+            self._gives_way.stop()
+        self._loaders = self._modules = self._gives_way = self._library = None
 
     def _start_without(self, why: str, parameters: Parameters) -> dict[str, str]:
         rest = "links to backward operators, allocator events, modules and steps"

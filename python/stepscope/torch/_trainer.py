@@ -64,6 +64,16 @@ class TrainerProfile:
         if phase:
             _record.end_range(phase[0], _record.USER, _record.name(phase[1]))
 
+    def restart_phase(self, name: str) -> None:
+        """The open phase begins here, if it is that one."""
+        if self._phase and self._phase[1] == name:
+            self._phase = (_record.now(), name)
+
+    def end_phase_since(self, start: int) -> None:
+        """Ends the open phase, if it began there or later."""
+        if self._phase and self._phase[0] >= start:
+            self.end_phase()
+
     def look_at_clock(self) -> None:
         """A phase may begin here, of which only the end will be told."""
         self._since = _record.now()

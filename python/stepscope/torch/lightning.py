@@ -16,6 +16,12 @@ import sys
 from importlib import import_module
 from typing import Any
 
+from torch.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
+
+from stepscope import _record
 from stepscope.torch._trainer import TrainerProfile
 
 _PACKAGES = ("lightning.pytorch", "pytorch_lightning")
@@ -39,8 +45,17 @@ class StepscopeCallback(_callback_class()):  # type: ignore[misc]
     def __init__(self, **options: Any) -> None:
         super().__init__()
         self._profile = TrainerProfile(options)
+        self._hooks: list[Any] = []
+        self._calls_closure = True
+        self._optimizer_began = 0
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+        self._calls_closure = bool(getattr(pl_module, "automatic_optimization", True))
+        self._remove_hooks()
+        self._hooks = [
+            register_optimizer_step_pre_hook(self._optimizer_begins),
+            register_optimizer_step_post_hook(self._optimizer_ends),
+        ]
         self._profile.start(trainer.default_root_dir, trainer.global_step)
 
     def on_train_batch_start(self, trainer: Any, *others: Any, **named: Any) -> None:
@@ -65,7 +80,26 @@ class StepscopeCallback(_callback_class()):  # type: ignore[misc]
         self._profile.end_phase()
 
     def on_train_end(self, trainer: Any, *others: Any, **named: Any) -> None:
-        self._profile.stop()
+        self._stop()
 
     def on_exception(self, trainer: Any, *others: Any, **named: Any) -> None:
+        self._stop()
+
+    def _stop(self) -> None:
+        self._remove_hooks()
         self._profile.stop()
+
+    def _remove_hooks(self) -> None:
+        hooks, self._hooks = self._hooks, []
+        for hook in hooks:
+            hook.remove()
+
+    # The trainer gives both passes to the optimizer's step, which calls them inside of the range
+    # that torch has around it; "optimizer" begins in there, too. Ranges have to lie in each other.
+    def _optimizer_begins(self, *_: Any) -> None:
+        self._optimizer_began = _record.now()
+        if self._calls_closure:
+            self._profile.restart_phase("forward")
+
+    def _optimizer_ends(self, *_: Any) -> None:
+        self._profile.end_phase_since(self._optimizer_began)

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -22,7 +23,7 @@ from stepscope.torch import (
     schedule,
     tensorboard_trace_handler,
 )
-from stepscope.torch._averages import key_averages
+from stepscope.torch._averages import KeyAverages, Window, key_averages
 from stepscope.torch._events import Events
 
 PROGRAM = """
@@ -190,7 +191,8 @@ def test_all_that_torchs_profiler_can_do_can_be_called() -> None:
     theirs = {name for name in dir(torch.profiler.profile) if not name.startswith("_")}
     assert theirs <= {*dir(profile), *vars(profile())}
     rows = {name for name in dir(torch.autograd.profiler_util.EventList) if name[0] != "_"}
-    assert rows - set(dir(Events)) == {"supported_export_stacks_metrics"}
+    for ours in (Events, KeyAverages):
+        assert rows - set(dir(ours)) == {"supported_export_stacks_metrics"}
 
 
 def test_events(trainer: Any) -> None:
@@ -274,6 +276,27 @@ def test_what_has_no_effect_is_said_once(
     assert "no window is complete yet" in caplog.text
 
 
+def test_the_numbers_of_torchs_schedule_are_kept(trainer: Any) -> None:
+    def kept(function: Callable[[int], Any] | None) -> tuple[bool, Any]:
+        profiler = profile(schedule=function)
+        chosen = profiler.effective_parameters()
+        return chosen["is_set_schedule"], chosen["schedule"]
+
+    numbers = {"wait": 1, "warmup": 1, "active": 3, "repeat": 1, "skip_first": 2}
+    assert kept(schedule(**numbers)) == (True, numbers)
+    skipping = {**numbers, "skip_first_wait": 1}
+    assert kept(schedule(**skipping)) == (True, skipping)
+    assert kept(lambda _step: torch.profiler.ProfilerAction.NONE) == (True, None)
+    assert kept(None)[0] is False
+    with profile(schedule=schedule(**{**numbers, "skip_first": 0})) as profiler:
+        for _ in range(5):
+            trainer.step()
+            profiler.step()
+    info = next(pathlib.Path(profiler.run_path or "").glob("profiler_info_*.json"))
+    written = json.loads(info.read_text())["profiler_parameters"]
+    assert written["schedule"] == {**numbers, "skip_first": 0}
+
+
 def test_our_own_options_are_taken(caplog: pytest.LogCaptureFixture) -> None:
     profiler = profile(gpu_tier="kernels", system_interval_ms=20, max_disk_gb=0.5)
     with profiler:
@@ -336,7 +359,7 @@ class KernelsAlone:
 
 
 def test_averages_of_kernels_alone() -> None:
-    (row,) = key_averages(cast("stepscope.Run", KernelsAlone()), False)
+    (row,) = key_averages(cast("stepscope.Run", KernelsAlone()), False, Window())
     assert (row.key, row.count, row.device_time_total, row.device_time) == ("gemm", 2, 3.0, 1.5)
 
 
@@ -367,6 +390,34 @@ def test_recordings_lie_where_the_handler_says(trainer: Any, tmp_path: pathlib.P
         trainer.step()
     assert pathlib.Path(profiler.run_path or "").parent == tmp_path / "traces"
     assert [path.name[:8] for path in (tmp_path / "traces").glob("*.json")] == ["worker7."]
+
+
+@pytest.mark.parametrize("name", ["runs/lr=0.1,bs=32", "a(b)+c@d:e%20f", "x'y;*?[z] #&", "数 ü"])
+def test_a_folder_may_have_any_name(trainer: Any, tmp_path: pathlib.Path, name: str) -> None:
+    handler = tensorboard_trace_handler(name)
+    for options in ({"on_trace_ready": handler}, {"output_path": tmp_path / name}):
+        with profile(**cast("Any", options)) as profiler:
+            trainer.step()
+        assert pathlib.Path(profiler.run_path or "").parent == tmp_path / name
+        assert profiler.key_averages()
+    assert len(list((tmp_path / name).glob("*.json"))) == 1
+    with stepscope.open(profiler.run_path or "") as run:
+        assert run.query("select count(*) as n from ops")["n"][0] > 0
+
+
+@pytest.mark.parametrize("name", ["file", "file/below", "x" * 300, "nul\0"])
+def test_where_a_folder_cannot_be_used_the_recording_is_kept_elsewhere(
+    trainer: Any, tmp_path: pathlib.Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").touch()
+    with profile(on_trace_ready=tensorboard_trace_handler(name)) as profiler:
+        trainer.step()
+    run = pathlib.Path(profiler.run_path or "")
+    assert "cannot be used: " in caplog.text
+    assert f"Recordings are kept in {run.parent}" in caplog.text
+    del profiler
+    assert run.is_dir()
+    shutil.rmtree(run.parent)
 
 
 def test_a_temporary_recording_goes_with_its_profiler(trainer: Any) -> None:
@@ -477,14 +528,16 @@ def test_torch_profiler_works_before_beside_and_after(trainer: Any) -> None:
 
 
 def test_mistakes_are_logged_and_do_no_harm(trainer: Any, caplog: pytest.LogCaptureFixture) -> None:
-    profiler = profile(with_flops=True, activities=[ProfilerActivity.CPU])
+    unknown: dict[str, Any] = {"post_processing_timeout_s": 1.0, "with_flips": True}
+    profiler = profile(activities=[ProfilerActivity.CPU], **unknown)
     assert not profiler.key_averages()
     profiler.export_chrome_trace("nothing.json")
     profiler.step()
     profiler.stop()
     trainer.step()
     text = caplog.text
-    assert "with_flops has no effect" in text
+    assert "post_processing_timeout_s has no effect: it is of torch's own recorder" in text
+    assert "with_flips has no effect: nobody knows it" in text
     assert "no window is complete yet" in text
     assert not pathlib.Path("nothing.json").exists()
 

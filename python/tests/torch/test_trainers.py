@@ -118,6 +118,13 @@ def test_the_lightning_program(
         phases = phases_of(run, "forward", "backward", "optimizer", "validation")
         assert phases == {"forward": 3, "backward": 3, "optimizer": 3}
         assert rows(run, "select count(*) from queues") == [(3,)]
+        assert "stream_overlap" not in {finding.code for finding in run.quality}
+        inside = rows(
+            run,
+            "select p.name, count(*) from slices s join slices p on p.id = s.parent and"
+            " p.rank = s.rank where s.name in ('forward', 'backward', 'optimizer') group by 1",
+        )
+        assert inside == [("Optimizer.step#SGD.step", 9)], "torch's range has all of them"
 
 
 def test_lightning_steps_of_several_batches_and_validation(
@@ -138,6 +145,7 @@ def test_lightning_steps_of_several_batches_and_validation(
         assert rows(run, "select step from steps order by step") == [(4,), (5,), (6,)]
         phases = phases_of(run, "forward", "backward", "optimizer", "validation")
         assert phases == {"forward": 6, "backward": 6, "optimizer": 3, "validation": 1}
+        assert "stream_overlap" not in {finding.code for finding in run.quality}
 
 
 def test_a_training_that_fails_leaves_a_complete_recording(

@@ -2,8 +2,9 @@
 //
 // torch hands reports to the profiler state of the thread, and to those threads that it runs work
 // of this thread on (autograd's, at::launch). Threads that the program starts by itself report
-// nothing, to torch.profiler neither. Only one profiler may own that state: with torch.profiler
-// running it is left alone, and while it is ours torch.profiler refuses to start.
+// nothing, to torch.profiler neither. Only one profiler may own that state, and torch.profiler
+// raises where it is taken: with torch.profiler running it is left alone, and ours is taken off
+// when torch.profiler is about to start (../_give_way.py).
 #ifndef STEPSCOPE_TORCH_ALLOCATOR_EVENTS_H_
 #define STEPSCOPE_TORCH_ALLOCATOR_EVENTS_H_
 

@@ -127,8 +127,11 @@ struct Recording {
   at::CallbackHandle handle = at::INVALID_CALLBACK_HANDLE;
   at::CallbackHandle warm_up = at::INVALID_CALLBACK_HANDLE;
   uint32_t last = 0;
+  bool wants_memory = false;
   bool has_memory = false;
-  bool is_parents = false;  // in a forked child: all of it is what the parent did
+  bool has_given_way = false;
+  pthread_t memory_thread{};  // that started it, if it wants memory
+  bool is_parents = false;    // in a forked child: all of it is what the parent did
 };
 
 void remove(at::CallbackHandle& handle) {
@@ -153,7 +156,12 @@ Recording& the_recording() {
 void leave_parents(Recording& recording) {
   if (!std::exchange(recording.is_parents, false)) return;
   remove(recording.handle);
+  recording.wants_memory = false;
   if (std::exchange(recording.has_memory, false)) AllocatorEvents::detach();
+}
+
+bool is_memory_thread(const Recording& recording) {
+  return recording.wants_memory && ::pthread_equal(recording.memory_thread, ::pthread_self()) != 0;
 }
 
 }  // namespace
@@ -174,7 +182,10 @@ STEPSCOPE_API int stepscope_torch_start(uint32_t wishes) noexcept try {
   RemovedOperators::watch();
   remove(recording.warm_up);
   recording.last = recording.last == UINT32_MAX ? 1 : recording.last + 1;
-  recording.has_memory = (wishes & kMemory) != 0 && AllocatorEvents::attach();
+  recording.wants_memory = (wishes & kMemory) != 0;
+  recording.memory_thread = ::pthread_self();
+  recording.has_memory = recording.wants_memory && AllocatorEvents::attach();
+  recording.has_given_way = false;
   set_current_recording(recording.last);
   recording.handle = at::addGlobalCallback(callback(wishes));
   const uint32_t memory = recording.has_memory ? kMemory : 0u;
@@ -212,10 +223,35 @@ STEPSCOPE_API int stepscope_torch_stop() noexcept try {
   set_current_recording(0);
   remove(recording.handle);
   const bool detached = !recording.has_memory || AllocatorEvents::detach();
-  recording.has_memory = false;
+  recording.wants_memory = recording.has_memory = false;
   return detached ? 0 : -1;
 } catch (const std::exception&) {
   return -1;
+}
+
+// Another profiler is about to start on this thread: it raises where the place is taken. 1 where
+// this recording had it and says so for the first time.
+STEPSCOPE_API int stepscope_torch_give_way() noexcept try {
+  Recording& recording = the_recording();
+  const std::lock_guard lock(recording.mutex);
+  if (!AllocatorEvents::detach()) return 0;
+  if (is_memory_thread(recording)) recording.has_memory = false;
+  if (std::exchange(recording.has_given_way, true)) return 0;
+  stepscope_metadata("not_honoured",
+                     "{\"profile_memory\":\"torch.profiler ran on this thread as well and had the "
+                     "reports meanwhile\"}");
+  return 1;
+} catch (const std::exception&) {
+  return 0;
+}
+
+// That profiler has ended.
+STEPSCOPE_API void stepscope_torch_come_back() noexcept try {
+  Recording& recording = the_recording();
+  const std::lock_guard lock(recording.mutex);
+  if (is_memory_thread(recording) && !recording.has_memory && !recording.is_parents)
+    recording.has_memory = AllocatorEvents::attach();
+} catch (const std::exception&) {  // the reports stay away
 }
 
 // Steps that nobody marks: one begins here, another with every completed one.
