@@ -93,13 +93,15 @@ void LaneSegments::query(const ComputedLaneView& view, const ComputedRow& row,
   size_t i = first_that(0, [&](const LaneSegment& one) { return one.end_ns > viewport.start_ns; });
   while (i < size && at(i).start_ns < viewport.end_ns) {
     const LaneSegment& first = at(i);
-    // All that begin on the pixel of the first; a long one ends it.
+    // All that begin on the pixel of the first, without a last one that is seen for itself: its
+    // name can be read on it.
     const int64_t offset = std::max<int64_t>(first.start_ns - viewport.start_ns, 0);
     const int64_t stop =
         std::min(viewport.start_ns + (offset / pixel_ns + 1) * pixel_ns, viewport.end_ns);
     size_t next = i + 1;
     if (next < size && at(next).start_ns < stop)
       next = first_that(next, [&](const LaneSegment& one) { return one.start_ns >= stop; });
+    if (next - i > 1 && at(next - 1).end_ns - at(next - 1).start_ns > 2 * pixel_ns) --next;
     const LaneSegment& middle = at(i + (next - i) / 2);
     items.push_back({first.start_ns, std::max(at(next - 1).end_ns, first.end_ns),
                      name_of(next - i > 1 ? middle : first), next - i});

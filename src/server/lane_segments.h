@@ -49,8 +49,8 @@ class LaneSegments {
   // nullptr: there is no such computed lane.
   const ComputedLaneView* find(uint64_t lane_number) const;
 
-  // Appends what the row shows, left to right. At most one item for a pixel: a binary search for
-  // each, whatever the number of segments.
+  // Appends what the row shows, left to right. About one item for a pixel at most: a binary search
+  // for each, whatever the number of segments.
   void query(const ComputedLaneView& view, const ComputedRow& row, const Viewport& viewport,
              std::vector<SegmentItem>& items) const;
 

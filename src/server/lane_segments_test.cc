@@ -70,5 +70,20 @@ TEST_F(LaneSegmentsTest, EverySegmentOfAViewIsCountedAtAnyWidth) {
   EXPECT_TRUE(none.empty());
 }
 
+// A long segment behind short ones on its first pixel is not one of "5 slices".
+TEST_F(LaneSegmentsTest, AWideSegmentIsAnItemOfItsOwn) {
+  TimelineLane lane;
+  for (int64_t i = 0; i < 4; ++i) lane.segments.push_back({i * 10, i * 10 + 7, "short", kNull});
+  lane.segments.push_back({40, 5'000, {}, 7});
+  const ComputedLaneView view{&lane, 0, std::vector<ComputedRow>(1)};
+  std::vector<SegmentItem> items;
+  segments_->query(view, view.rows[0], {0, 10'000, 10}, items);
+  ASSERT_EQ(items.size(), 2u);
+  EXPECT_EQ(items[0].count, 4u);
+  EXPECT_EQ(items[1].count, 1u);
+  EXPECT_EQ(items[1].start_ns, 40);
+  EXPECT_EQ(segments_->name(items[1].name), "7");
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -13,6 +13,7 @@
 #include "server/request_values.h"
 #include "server/routes.h"
 #include "server/slice_colour.h"
+#include "server/track_work.h"
 
 namespace stepscope {
 namespace {
@@ -127,7 +128,9 @@ class RangeTotals {
     Track track;
     track.number = static_cast<int64_t>(store_.row_base(Table::kTracks, rank) + row);
     for (; lane != lanes.end() && lane->track == row; ++lane) add_lane(rank, *lane, track);
-    if (track.count > 0) tracks_.push_back(track);
+    if (track.count == 0) return;
+    if (const int64_t work_ns = device_work(rank, row); work_ns != kNull) track.busy_ns = work_ns;
+    tracks_.push_back(track);
   }
 
   // A lane of the overlap analysis.
@@ -151,9 +154,13 @@ class RangeTotals {
                                                     : a.first < b.first;
     });
     int64_t total_ns = 0;
+    int64_t self_ns = 0;
     int64_t count = 0;
-    for (const auto& [name, total] : sorted) {
+    for (auto& [name, total] : sorted) {
+      // Slices that lie beside each other in one, as those of a device, cover it more than once.
+      total.self_ns = std::max<int64_t>(total.self_ns, 0);
       total_ns += total.total_ns;
+      self_ns += total.self_ns;
       count += total.count;
     }
     std::string json = "{\"rows\":[";
@@ -163,6 +170,7 @@ class RangeTotals {
                                         .add("name", store_.string(name))
                                         .add("count", total.count)
                                         .add("total_ns", total.total_ns)
+                                        .add("self_ns", total.self_ns)
                                         .add("max_ns", total.max_ns)
                                         .add("slice", total.longest)
                                         .add("colour", static_cast<int64_t>(total.colour))
@@ -178,13 +186,14 @@ class RangeTotals {
     }
     return json + "],\"names\":" + std::to_string(sorted.size()) +
            ",\"count\":" + std::to_string(count) + ",\"total_ns\":" + std::to_string(total_ns) +
-           "}";
+           ",\"self_ns\":" + std::to_string(self_ns) + "}";
   }
 
  private:
   struct Total {
     int64_t count = 0;
     int64_t total_ns = 0;  // of what lies inside
+    int64_t self_ns = 0;   // of that, without the slices directly inside of each
     int64_t max_ns = -1;
     int64_t longest = 0;  // slice
     uint8_t colour = 0;
@@ -192,13 +201,20 @@ class RangeTotals {
   struct Track {
     int64_t number = 0;
     int64_t count = 0;
-    int64_t busy_ns = 0;  // of its outermost slices
+    int64_t busy_ns = 0;  // of its outermost slices, of a device its work
   };
+
+  int64_t device_work(size_t rank, uint64_t row) {
+    const auto [known, added] = device_work_.try_emplace(rank);
+    if (added) known->second = device_work_ns(store_, rank, {start_ns_, end_ns_});
+    return row < known->second.size() ? known->second[row] : kNull;
+  }
 
   void add_lane(size_t rank, const Lane& lane, Track& track) {
     const ColumnView& starts = store_.column(Table::kSlices, "ts", rank);
     const ColumnView& durations = store_.column(Table::kSlices, "dur", rank);
     const ColumnView& names = store_.column(Table::kSlices, "name", rank);
+    const ColumnView& parents = store_.column(Table::kSlices, "parent", rank);
     const auto base = static_cast<int64_t>(store_.row_base(Table::kSlices, rank));
     // Slices of a lane are sorted and do not overlap: the first that ends after the start.
     uint64_t low = lane.first_row;
@@ -223,12 +239,16 @@ class RangeTotals {
         total.colour = on_track(run_.colour(name, rank, at),
                                 text_at(store_, Table::kTracks, "kind", rank, lane.track));
       total.total_ns += inside;
+      total.self_ns += inside;
       if (length > total.max_ns) {
         total.max_ns = length;
         total.longest = base + static_cast<int64_t>(at);
       }
       ++track.count;
       if (lane.depth == 0) track.busy_ns += inside;
+      // Whoever it lies in overlaps the range too.
+      const auto parent = static_cast<uint64_t>(parents.at(at));
+      if (inside > 0 && parent < names.rows()) by_name_[names.at(parent)].self_ns -= inside;
     }
   }
 
@@ -237,6 +257,7 @@ class RangeTotals {
   const int64_t start_ns_;
   const int64_t end_ns_;
   std::unordered_map<int64_t, Total> by_name_;
+  std::unordered_map<size_t, std::vector<int64_t>> device_work_;  // by rank
   std::vector<Track> tracks_;
 };
 

@@ -15,6 +15,7 @@
 #include "server/lane_segments.h"
 #include "server/request_values.h"
 #include "server/routes.h"
+#include "server/track_work.h"
 #include "store/viewport.h"
 
 namespace stepscope {
@@ -24,19 +25,44 @@ constexpr size_t kMostTracks = 400;
 constexpr size_t kMostNames = 20'000;
 constexpr size_t kMostRoom = 128 << 10;  // items, 33 bytes each; what comes above makes its own
 
-// From the first to the last slice that has a length: the part of the run that is worth looking at
-// first. Sources put marks before and long after it.
+// Rows [first, last) of a lane without the marks (slices without a length) at both ends. Whole
+// blocks of marks are passed by at once.
+struct Rows {
+  uint64_t first, last;
+};
+Rows without_marks(const ColumnView& durations, const Lane& lane) {
+  Rows rows{lane.first_row, lane.first_row + lane.rows};
+  const auto is_mark = [&](uint64_t row) { return durations.at(row) <= 0; };
+  const auto all_marks = [&](uint64_t row) {
+    const size_t block = row / kBlockRows;
+    return durations.is_constant(block) && durations.base(block) <= 0;
+  };
+  while (rows.first < rows.last && is_mark(rows.first)) {
+    const uint64_t next =
+        all_marks(rows.first) ? (rows.first / kBlockRows + 1) * kBlockRows : rows.first + 1;
+    rows.first = std::min(next, rows.last);
+  }
+  while (rows.first < rows.last && is_mark(rows.last - 1)) {
+    const uint64_t next =
+        all_marks(rows.last - 1) ? (rows.last - 1) / kBlockRows * kBlockRows : rows.last - 1;
+    rows.last = std::max(next, rows.first);
+  }
+  return rows;
+}
+
+// From the first to the last slice that has a length: the part of the run that the timeline shows
+// as a whole. Sources put marks before and long after it.
 Interval extent(const StoreReader& store) {
   Interval found{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
   for (size_t rank = 0; rank < store.rank_count(); ++rank) {
     const ColumnView& starts = store.column(Table::kSlices, "ts", rank);
     const ColumnView& durations = store.column(Table::kSlices, "dur", rank);
     for (const Lane& lane : store.lanes(rank)) {
-      if (lane.depth != 0 || lane.rows == 0) continue;
-      const uint64_t last = lane.first_row + lane.rows - 1;
-      if (durations.at(last) <= 0) continue;
-      found.start_ns = std::min(found.start_ns, lane.first_ns);
-      found.end_ns = std::max(found.end_ns, starts.at(last) + durations.at(last));
+      if (lane.depth != 0) continue;
+      const Rows rows = without_marks(durations, lane);
+      if (rows.first == rows.last) continue;
+      found.start_ns = std::min(found.start_ns, starts.at(rows.first));
+      found.end_ns = std::max(found.end_ns, starts.at(rows.last - 1) + durations.at(rows.last - 1));
     }
   }
   return found.start_ns < found.end_ns ? found : Interval{};
@@ -80,26 +106,6 @@ Status send_tracks(OpenRun& run, const httplib::Request&, httplib::Response& res
   }
   reply_json(response, json + "]}");
   return {};
-}
-
-// Time that the outermost slices of each track cover.
-std::vector<int64_t> busy_of_tracks(const StoreReader& store, size_t rank) {
-  std::vector<int64_t> busy(store.rows(Table::kTracks, rank));
-  const ColumnView& durations = store.column(Table::kSlices, "dur", rank);
-  std::vector<int64_t> values(kBlockRows);
-  for (const Lane& lane : store.lanes(rank)) {
-    if (lane.depth != 0 || lane.track >= busy.size()) continue;
-    const uint64_t end = lane.first_row + lane.rows;
-    for (uint64_t row = lane.first_row; row < end;) {
-      const size_t block = row / kBlockRows;
-      const size_t rows = durations.decode(block, values.data());
-      const uint64_t stop = std::min<uint64_t>(end, block * kBlockRows + rows);
-      if (stop <= row) break;
-      for (; row < stop; ++row)
-        busy[lane.track] += std::max<int64_t>(values[row - block * kBlockRows], 0);
-    }
-  }
-  return busy;
 }
 
 Status send_lanes(OpenRun& run, const httplib::Request&, httplib::Response& response) {

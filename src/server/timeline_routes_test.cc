@@ -233,5 +233,75 @@ TEST(SliceColours, ShadesDependOnTheNameAlone) {
   EXPECT_GT(shades.size(), 3u);
 }
 
+// A device that runs behind the host: two steps are marked, and its work begins when the second
+// does. An annotation and a wait lie on its streams; marks before and behind everything.
+std::string late_device_trace() {
+  return testing::trace_of(
+      {R"({"ph": "i", "s": "t", "cat": "trace", "name": "begin", "pid": 1, "tid": 1, "ts": 0})",
+       R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 500, "dur": 100})",
+       R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 510, "dur": 4, "args": {"correlation": 9}})",
+       R"({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#2", "pid": 1, "tid": 1, "ts": 600, "dur": 100})",
+       R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 610, "dur": 4, "args": {"correlation": 10}})",
+       R"({"ph": "X", "cat": "gpu_user_annotation", "name": "ProfilerStep#1", "pid": 0, "tid": 7, "ts": 650, "dur": 100, "args": {"device": 0, "stream": 7}})",
+       R"({"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 660, "dur": 40, "args": {"device": 0, "stream": 7, "correlation": 9}})",
+       R"({"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 760, "dur": 20, "args": {"device": 0, "stream": 7, "correlation": 10}})",
+       R"({"ph": "i", "s": "t", "cat": "trace", "name": "end", "pid": 0, "tid": 7, "ts": 2000})"});
+}
+
+class LateDevice : public TimelineRoutes {
+ protected:
+  void SetUp() override {
+    ServerFixture::SetUp();
+    folder_.write("runs/late.json", late_device_trace());
+    start();
+    run_ = ready("late.json");
+  }
+  size_t stream() {
+    const json tracks = get(run_ + "/timeline/tracks")["tracks"];
+    for (size_t i = 0; i < tracks.size(); ++i) {
+      if (tracks[i].value("stream", 0) == 7) return i;
+    }
+    ADD_FAILURE() << write_json(tracks);
+    return 0;
+  }
+};
+
+TEST_F(LateDevice, MarksAtTheEndsOfALaneAreNotShownAsTheRun) {
+  const json reply = get(run_ + "/timeline/tracks");
+  EXPECT_EQ(reply["from"], 500'000);
+  EXPECT_EQ(reply["to"], 780'000);  // the last work of a lane that ends with a mark
+}
+
+TEST_F(LateDevice, AStreamIsBusyWithDeviceWorkOnly) {
+  EXPECT_EQ(get(run_ + "/timeline/lanes")["busy"][stream()], 60'000);
+  EXPECT_EQ(lane("merged_computation")["busy_ns"], 60'000);
+  const json range = get(run_ + "/timeline/range?from=680000&to=770000");
+  const size_t wanted = stream();
+  for (const json& track : range["tracks"]) {
+    if (track["track"] != wanted) continue;
+    EXPECT_EQ(track["busy_ns"], 30'000);
+  }
+}
+
+TEST_F(LateDevice, StepsOfADeviceAreThoseOfItsWork) {
+  const json steps = lane("step");
+  const std::string body =
+      bytes("/timeline/view?from=0&to=1000000&width=1000&tracks=" + write_json(steps["track"]));
+  const auto head = array<uint32_t>(body, 0, 4);
+  ASSERT_EQ(head[2], 2u);
+  EXPECT_EQ(array<double>(body, 48, 1)[0], 700'000);  // end of the first: of its kernel
+}
+
+TEST_F(LateDevice, ARangeTellsSelfTimes) {
+  const json range = get(run_ + "/timeline/range?from=500000&to=600000");
+  std::map<std::string, json> rows;
+  for (const json& row : range["rows"]) rows[row["name"]] = row;
+  EXPECT_EQ(rows["ProfilerStep#1"]["total_ns"], 100'000);
+  EXPECT_EQ(rows["ProfilerStep#1"]["self_ns"], 96'000);
+  EXPECT_EQ(rows["cudaLaunchKernel"]["self_ns"], 4'000);
+  EXPECT_EQ(range["self_ns"], 100'000);  // every moment once
+  EXPECT_EQ(range["total_ns"], 104'000);
+}
+
 }  // namespace
 }  // namespace stepscope

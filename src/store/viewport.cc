@@ -26,6 +26,9 @@ class LaneQuery {
         items_(items) {
     const auto span = static_cast<uint64_t>(view_.end_ns) - static_cast<uint64_t>(view_.start_ns);
     pixel_ns_ = std::max<uint64_t>(1, span / std::max(1u, view_.pixels));
+    // Longer ones are told apart. Nothing else begins on their second pixel, so that one item a
+    // pixel stays the rule.
+    wide_ = tile_length(static_cast<int64_t>(std::min<uint64_t>(2 * pixel_ns_, INT64_MAX)));
   }
 
   void run() {
@@ -97,9 +100,10 @@ class LaneQuery {
   }
 
   // Takes the slices that an item stands for, the longest of which has that length; neighbours on
-  // one pixel become one item.
+  // one pixel become one item, unless the last of them is wide.
   void add(const ViewportItem& item, uint16_t longest) {
-    if (pending_.count > 0 && item.start_ns < pixel_end_ns_) {
+    const bool is_wide = item.count == 1 && longest > wide_;
+    if (pending_.count > 0 && item.start_ns < pixel_end_ns_ && !is_wide) {
       pending_.count += item.count;
       pending_.end_ns = std::max(pending_.end_ns, item.end_ns);
       if (longest > pending_longest_) {
@@ -160,6 +164,10 @@ class LaneQuery {
         read_slices(tile->first_row, last);
         break;
       }
+      if (tile->longest > wide_) {
+        read_wide(*tile, next);
+        continue;
+      }
       const int64_t start_ns = plus(
           lane_.first_ns, static_cast<int64_t>(static_cast<uint64_t>(tile->bucket) << level.shift));
       const int64_t covered_ns =
@@ -172,6 +180,21 @@ class LaneQuery {
     }
   }
 
+  // A tile is no longer than a pixel: a wide slice is the last that begins in it. Those before it
+  // are one item, which the first of them stands for.
+  void read_wide(const Tile& tile, uint64_t next) {
+    const uint64_t wide = next - 1;
+    const int64_t wide_start = start(wide);
+    if (wide > tile.first_row)
+      add({start(tile.first_row), wide_start, lane_.first_row + tile.first_row,
+           names_.at(lane_.first_row + tile.first_row), wide - tile.first_row},
+          tile_length(std::max<int64_t>(duration(tile.first_row), 0)));
+    const int64_t length = std::max<int64_t>(duration(wide), 0);
+    add({wide_start, plus(wide_start, length), lane_.first_row + wide,
+         names_.at(lane_.first_row + wide), 1},
+        tile_length(length));
+  }
+
   const StoreReader& store_;
   const size_t rank_;
   const Lane& lane_;
@@ -181,6 +204,7 @@ class LaneQuery {
   const ColumnView& names_;
   std::vector<ViewportItem>& items_;
   uint64_t pixel_ns_ = 1;
+  uint16_t wide_ = 0;  // tile_length() above which a slice is an item of its own
   ViewportItem pending_;
   int64_t pixel_end_ns_ = 0;  // of the pending item
   uint16_t pending_longest_ = 0;

@@ -1,8 +1,8 @@
 // What a lane shows on a screen of so many pixels between two times: the query behind the timeline.
 //
 // Cost is bound by the pixels, not by the events: two binary searches, then a sequential read of
-// tiles (or of slices when there are few) and one item per pixel at most. Tens of microseconds for
-// 1,920 pixels at 100 million events.
+// tiles (or of slices when there are few) and about one item per pixel at most. Tens of
+// microseconds for 1,920 pixels at 100 million events.
 #ifndef STEPSCOPE_STORE_VIEWPORT_H_
 #define STEPSCOPE_STORE_VIEWPORT_H_
 
@@ -20,7 +20,7 @@ struct Viewport {
 };
 
 // A slice, or several that are too short to be told apart: then the longest of them stands for
-// `count`.
+// `count`. One that is longer than two pixels is an item of its own, whatever lies on its first.
 struct ViewportItem {
   int64_t start_ns = 0;
   int64_t end_ns = 0;      // of the last one it stands for

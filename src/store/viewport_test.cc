@@ -119,6 +119,27 @@ TEST_F(ViewportTest, NamesTheLongestOfAPixel) {
   EXPECT_EQ(store_->string(items[0].name), "slice 43210");
 }
 
+// The name of a slice that is wide on screen must be there to be written on it.
+TEST_F(ViewportTest, AWideSliceIsAnItemOfItsOwn) {
+  for (const size_t shorts : {5u, 5'000u}) {  // from slices, and from tiles
+    std::vector<Span> spans;
+    int64_t now = 0;
+    for (size_t i = 0; i < shorts; ++i, now += 2) spans.push_back({now, 1});
+    spans.push_back({now, 100'000});
+    spans.push_back({now + 100'000, 1});
+    build(spans);
+    std::vector<ViewportItem> items;
+    query_viewport(*store_, 0, kLane, {0, 200'000, 10}, items);
+    ASSERT_EQ(items.size(), 3u) << shorts;
+    EXPECT_EQ(items[0].count, shorts);
+    EXPECT_EQ(items[1].count, 1u);
+    EXPECT_EQ(items[1].start_ns, now);
+    EXPECT_EQ(items[1].end_ns, now + 100'000);
+    EXPECT_EQ(store_->string(items[1].name), "slice " + std::to_string(now));
+    EXPECT_EQ(items[2].count, 1u);
+  }
+}
+
 TEST_F(ViewportTest, EmptyAndReversedViewsShowNothing) {
   build(make_spans(10, 1));
   std::vector<ViewportItem> items;

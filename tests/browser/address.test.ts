@@ -180,6 +180,41 @@ describe('the timeline', () => {
     expect((await part())!.width).toBeGreaterThan(first!.width)
   })
 
+  it('slices that were chosen one after the other, and Back', async () => {
+    const slice = () => /slice=(\d+)/.exec(address())?.[1] ?? ''
+    await open('rank=0')
+    await rest()
+    const whole = view()
+    await session.page.locator('main canvas').last().focus()
+    await session.page.keyboard.press('Enter') // a step, which has no slice
+    await expectAddress(/segment=/)
+    await session.page.keyboard.press('Shift+ArrowDown')
+    await expect.poll(slice).not.toBe('')
+    const first = slice()
+    await session.settle()
+    await session.page.keyboard.press('f')
+    await rest(whole)
+    const fitted = view()
+    await session.page.keyboard.press('ArrowRight')
+    await expect.poll(slice).not.toBe(first)
+    await session.settle()
+    await session.page.keyboard.press('d') // moves on in the second slice's place of the history
+    await rest(view())
+    await session.page.goBack()
+    await expect.poll(slice).toBe(first)
+    expect(view()).toBe(fitted)
+    await session.settle()
+    await session.page.goBack()
+    await expectAddress(/segment=/)
+    expect(view()).toBe(whole)
+    await session.page.goBack()
+    await expect.poll(() => aside().count()).toBe(0)
+    expect(view()).toBe(whole)
+    await session.page.goForward()
+    await session.page.goForward()
+    await expect.poll(slice).toBe(first)
+  })
+
   it('a step of the strip, and Back', async () => {
     await open('rank=0')
     await rest()

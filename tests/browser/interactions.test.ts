@@ -402,7 +402,7 @@ describe('the timeline', () => {
     await session.page.waitForTimeout(500)
     expect(session.page.url()).toBe(zoomed)
     expect(await part()).toEqual(shown)
-    expect(shown?.width).toBeLessThan(box.width / 2)
+    expect(shown?.width).toBeLessThan(box.width * 0.8)
   })
 
   it('finds names and shows a slice', async () => {
@@ -424,7 +424,60 @@ describe('the timeline', () => {
   })
 })
 
+describe('the list of keys', () => {
+  const dialog = () => session.page.getByRole('dialog', { name: en.keys.title })
+  const view = () => /from=-?\d+&to=\d+/.exec(session.address())?.[0]
+
+  it('closes with Esc, and keys do not go through it', async () => {
+    await session.go(`${generated}/timeline?rank=0&from=10000000&to=20000000&marks=15000000`)
+    const before = view()
+    await session.page.locator('main canvas').last().focus()
+    await session.page.keyboard.press('?')
+    await dialog().waitFor()
+    for (const key of ['w', '0', '?', 'p']) await session.page.keyboard.press(key)
+    expect(await dialog().evaluate((one) => one.contains(document.activeElement))).toBe(true)
+    await session.page.keyboard.press('Escape')
+    await expect.poll(() => dialog().count()).toBe(0)
+    await session.page.waitForTimeout(500) // what keys change would be in the address by then
+    expect(view()).toBe(before)
+    expect(session.address()).toContain('marks=15000000')
+  })
+
+  it('opens on every page, by its key and by the bar, and does not stay over the next one', async () => {
+    await session.go(`${generated}/overview`)
+    await session.page.keyboard.press('?')
+    await dialog().waitFor()
+    await session.page.keyboard.press('Escape')
+    await expect.poll(() => dialog().count()).toBe(0)
+    await session.page.getByRole('banner').getByRole('button', { name: en.keys.title }).click()
+    await dialog().waitFor()
+    await session.picture('keys-overview')
+    await session.go(`${generated}/memory`)
+    expect(await dialog().count()).toBe(0)
+    await session.go('/')
+    await session.page.getByRole('searchbox', { name: en.runs.search }).fill('')
+    await session.page.keyboard.press('?')
+    expect(await dialog().count()).toBe(0) // a letter that is typed
+    await session.page.getByRole('searchbox', { name: en.runs.search }).fill('')
+  })
+})
+
 describe('keys of the timeline', () => {
+  it('0, Fit and the map of the whole run show the same', async () => {
+    await session.go(`${generated}/timeline?rank=0&from=10000000&to=20000000`)
+    const view = () => /from=(-?\d+)&to=(\d+)/.exec(session.address())?.[0]
+    await session.page.locator('main canvas').last().focus()
+    await session.page.keyboard.press('0')
+    await expect.poll(view).not.toBe('from=10000000&to=20000000')
+    const whole = view()
+    const width = async (part: string) => (await session.page.locator(`.minimap ${part}`).boundingBox())!.width
+    expect(Math.abs((await width('.window')) - (await width('.map')))).toBeLessThan(2)
+    await session.page.keyboard.press('w')
+    await expect.poll(view).not.toBe(whole)
+    await session.page.getByRole('button', { name: en.timeline.fit, exact: true }).click()
+    await expect.poll(view).toBe(whole)
+  })
+
   const aside = () => session.page.locator('aside')
   const address = () => session.address()
 

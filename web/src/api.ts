@@ -196,6 +196,7 @@ export interface RangeRow {
   name: string
   count: number
   total_ns: number
+  self_ns: number // without the slices inside of them
   max_ns: number
   slice: number // the longest
   colour: number
@@ -207,6 +208,7 @@ export interface RangeTotals {
   names: number
   count: number
   total_ns: number
+  self_ns: number
 }
 
 export interface SqlResult {

@@ -112,7 +112,12 @@ class Lanes {
     TimelineLane& lane = add(process, "Steps", LaneKind::kStep);
     lane.device = device;
     for (const StepRow& step : steps_) {
-      lane.segments.push_back({step.start_ns, step.end_ns(), {}, step.step});
+      // Under a device the device's steps, which run behind the marks on the host.
+      const bool is_host = device == kHostDevice;
+      lane.segments.push_back({is_host ? step.start_ns : step.work_start_ns,
+                               is_host ? step.end_ns() : step.work_end_ns(),
+                               {},
+                               step.step});
       if (step.source != "inferred") step_starts_.push_back(step.start_ns);
     }
     std::sort(step_starts_.begin(), step_starts_.end());

@@ -3,7 +3,7 @@
 // that are computed here (steps, scopes, AI CPU operators, overlap of computation and
 // communication).
 //
-//   Device N: Steps, Scope Name by level, Stream #n
+//   Device N: Steps (with the device work that they launched), Scope Name by level, Stream #n
 //   AI CPU Op, Communication Op, Host CPU Op
 //   Op Overlap Analyse: merged computation, pure communication, merged communication, free time
 //   other tracks of the source, with their own names

@@ -4,16 +4,10 @@ import { drawArrows } from './drawArrows'
 import { drawHeads } from './drawHeads'
 import { slicePixels, type Lane } from './lanes'
 import type { Palette } from './palette'
+import { makeRuler, type Ruler } from './ruler'
 import { headPixels, laneTop, rowTop, rulerPixels, scrollTop, visibleLanes, xOf, type Scene } from './scene'
 import { fonts, type Tools } from './tools'
-import { niceStep } from './viewport'
-
-function rulerTimes(scene: Scene): number[] {
-  const step = niceStep(scene.view.to - scene.view.from, (scene.width - headPixels) / 110)
-  const times: number[] = []
-  for (let at = Math.ceil(scene.view.from / step); at * step <= scene.view.to && times.length < 200; ++at) times.push(at * step)
-  return times
-}
+import type { View } from './viewport'
 
 function paintLane(scene: Scene, lane: Lane, tools: Tools, level: number): void {
   const { store, palette, painter } = tools
@@ -36,10 +30,23 @@ function paintLane(scene: Scene, lane: Lane, tools: Tools, level: number): void 
   }
 }
 
-function drawRuler(context: CanvasRenderingContext2D, scene: Scene, tools: Tools, times: number[]): void {
+// What the ruler shows, at the left of it.
+function drawRulerHead(context: CanvasRenderingContext2D, scene: Scene, tools: Tools, ruler: Ruler): void {
+  context.font = fonts.lane
+  context.textBaseline = 'alphabetic'
+  context.fillStyle = tools.palette.css('muted')
+  const lines: [string, number][] = [[scene.steps.length ? tools.words.steps(scene.stepsOf) : '', 14], [ruler.base && `${ruler.base} +`, rulerPixels - 8]]
+  for (const [text, y] of lines) {
+    const fitted = tools.text.fit(text, headPixels - 16)
+    context.fillText(fitted, headPixels - 8 - context.measureText(fitted).width, y)
+  }
+}
+
+function drawRuler(context: CanvasRenderingContext2D, scene: Scene, tools: Tools, ruler: Ruler): void {
   const { palette } = tools
   context.fillStyle = palette.css('card')
   context.fillRect(0, 0, scene.width, rulerPixels)
+  drawRulerHead(context, scene, tools, ruler)
   context.save()
   context.beginPath()
   context.rect(headPixels, 0, scene.width - headPixels, rulerPixels)
@@ -62,12 +69,18 @@ function drawRuler(context: CanvasRenderingContext2D, scene: Scene, tools: Tools
       lastText = left
     }
   }
-  for (const time of times) {
+  const span = scene.range && rangeSpan(context, scene, scene.range)
+  context.font = fonts.lane
+  for (const { time, text } of ruler.marks) {
     const x = Math.round(xOf(scene, time))
     context.fillStyle = palette.css('border')
     context.fillRect(x, rulerPixels - 8, 1, 8)
+    // Whole or not at all: half a number reads as another one.
+    const end = x + 4 + context.measureText(text).width
+    const isCovered = span !== null && x < span.x + span.width + 2 && end > span.x - 2
+    if (end > scene.width - 2 || isCovered) continue
     context.fillStyle = palette.css('muted')
-    context.fillText(duration(time), x + 4, rulerPixels - 8)
+    context.fillText(text, x + 4, rulerPixels - 8)
   }
   // Where the search finds something, however short it is.
   context.fillStyle = palette.css('bad')
@@ -127,31 +140,48 @@ function drawChosen(context: CanvasRenderingContext2D, scene: Scene, palette: Pa
 function drawRange(context: CanvasRenderingContext2D, scene: Scene, palette: Palette): void {
   const { range } = scene
   if (!range) return
-  const left = Math.round(xOf(scene, Math.min(range.from, range.to)))
-  const right = Math.round(xOf(scene, Math.max(range.from, range.to)))
+  const span = rangeSpan(context, scene, range)
+  const { left, right } = span
   context.fillStyle = palette.css('computing')
   context.globalAlpha = 0.12
   context.fillRect(left, rulerPixels, right - left, scene.height)
   context.globalAlpha = 1
   context.fillRect(left, 20, 1, scene.height)
   context.fillRect(right, 20, 1, scene.height)
-  drawSpan(context, scene, left, right, 21, Math.abs(range.to - range.from), palette.css('computing'), palette)
+  drawSpan(context, span, 21, palette.css('computing'), palette)
 }
 
-// A length between two places of the ruler.
-function drawSpan(context: CanvasRenderingContext2D, scene: Scene, left: number, right: number, y: number, ns: number, css: string, palette: Palette): void {
+// A length between two places of the ruler, and where its text stands.
+interface Span {
+  left: number
+  right: number
+  text: string
+  x: number
+  width: number
+}
+function spanOf(context: CanvasRenderingContext2D, scene: Scene, left: number, right: number, ns: number): Span {
   const text = duration(ns)
   context.font = fonts.group
-  context.textBaseline = 'alphabetic'
   const width = context.measureText(text).width + 10
   const middle = Math.min(Math.max((left + right) / 2, headPixels + width / 2), scene.width - width / 2)
+  return { left, right, text, x: Math.round(middle - width / 2), width }
+}
+function rangeSpan(context: CanvasRenderingContext2D, scene: Scene, range: View): Span {
+  const left = Math.round(xOf(scene, Math.min(range.from, range.to)))
+  const right = Math.round(xOf(scene, Math.max(range.from, range.to)))
+  return spanOf(context, scene, left, right, Math.abs(range.to - range.from))
+}
+// The line is below the texts of its row.
+function drawSpan(context: CanvasRenderingContext2D, { left, right, text, x, width }: Span, y: number, css: string, palette: Palette): void {
+  context.font = fonts.group
+  context.textBaseline = 'alphabetic'
   context.fillStyle = css
-  context.fillRect(left, y + 8, right - left, 1)
+  context.fillRect(left, y + 16, right - left, 1)
   context.beginPath()
-  context.roundRect(Math.round(middle - width / 2), y, width, 17, 4)
+  context.roundRect(x, y, width, 17, 4)
   context.fill()
   context.fillStyle = palette.css('card')
-  context.fillText(text, Math.round(middle - width / 2) + 5, y + 13)
+  context.fillText(text, x + 5, y + 13)
 }
 
 function drawMarks(context: CanvasRenderingContext2D, scene: Scene, palette: Palette): void {
@@ -169,7 +199,8 @@ function drawMarks(context: CanvasRenderingContext2D, scene: Scene, palette: Pal
   if (first !== undefined && second !== undefined) {
     const a = Math.round(xOf(scene, Math.min(first, second)))
     const b = Math.round(xOf(scene, Math.max(first, second)))
-    if (b > headPixels && a < scene.width) drawSpan(context, scene, Math.max(a, headPixels), Math.min(b, scene.width), 2, Math.abs(second - first), palette.css('bad'), palette)
+    if (b > headPixels && a < scene.width)
+      drawSpan(context, spanOf(context, scene, Math.max(a, headPixels), Math.min(b, scene.width), Math.abs(second - first)), 2, palette.css('bad'), palette)
   }
 }
 
@@ -178,8 +209,8 @@ export function draw(context: CanvasRenderingContext2D, scene: Scene, tools: Too
   const ratio = devicePixelRatio || 1
   const level = store.level(scene.view, scene.width - headPixels)
   const lanes = visibleLanes(scene)
-  const times = rulerTimes(scene)
-  painter.begin(scene, palette, ratio, times.map((time) => xOf(scene, time)))
+  const ruler = makeRuler(scene.view, scene.width - headPixels)
+  painter.begin(scene, palette, ratio, ruler.marks.map((mark) => xOf(scene, mark.time)))
   for (const lane of lanes) paintLane(scene, lane, tools, level)
   context.setTransform(1, 0, 0, 1, 0, 0)
   painter.end(context)
@@ -198,7 +229,7 @@ export function draw(context: CanvasRenderingContext2D, scene: Scene, tools: Too
   drawChosen(context, scene, palette)
   drawArrows(context, scene, palette)
   context.restore()
-  drawRuler(context, scene, tools, times)
+  drawRuler(context, scene, tools, ruler)
   context.save()
   context.beginPath()
   context.rect(headPixels, 0, scene.width - headPixels, scene.height)

@@ -12,10 +12,10 @@ const track = (number: number, depth: number, more: Partial<Track> = {}): Track 
 
 function scene(pinned: string[] = [], scroll = 0): Scene {
   const layout = makeLanes([track(0, 2), track(1, 1), track(2, 30)], [], {
-    rank: null, filter: '', hide: new Set(), levels: null, states: new Map(), pinned: new Set(pinned), busy: [], length: 1000,
+    rank: null, filter: '', hide: new Set(), levels: null, states: new Map(), pinned: new Set(pinned), busy: [], length: 1000, whole: 1000, stepHint: String,
     names: (section) => section, rankName: String,
   })
-  return { view: { from: 0, to: 1000 }, length: 1000, layout, scroll, width: headPixels + 1000, height: 400, steps: [], step: null, chosen: null, arrows: [], hits: null, hitTimes: [], range: null, marks: [], hoverLane: null }
+  return { view: { from: 0, to: 1000 }, length: 1000, layout, scroll, width: headPixels + 1000, height: 400, steps: [], step: null, stepsOf: { device: false, rank: null }, chosen: null, arrows: [], hits: null, hitTimes: [], range: null, marks: [], hoverLane: null }
 }
 
 // One row with slices at 100 to 200 and 300 to 300.4, one below with 150 to 160.

@@ -9,7 +9,7 @@ const track = (kind: string, more: Partial<Track> = {}): Track =>
 const series = (kind: Series['kind'], name: string, more: Partial<Series> = {}): Series =>
   ({ series: number++, position: 0, rank: 0, kind, group: 'CUDA 0', name, unit: '', samples: 3, low: 0, high: 9, first: 0, last: 50, ...more })
 const options = (more: Partial<LaneOptions> = {}): LaneOptions => ({
-  rank: null, filter: '', hide: new Set(), levels: null, states: new Map(), pinned: new Set(), busy: [], length: 100,
+  rank: null, filter: '', hide: new Set(), levels: null, states: new Map(), pinned: new Set(), busy: [], length: 100, whole: 100, stepHint: (device) => (device === -1 ? 'marks' : 'work'),
   names: (section, detail) => `${section} ${detail}`.trim(), rankName: (rank) => `Rank ${rank}`, ...more,
 })
 const labels = (tracks: Track[], curves: Series[], more: Partial<LaneOptions> = {}) =>
@@ -46,6 +46,21 @@ test('scope levels, sections and words choose lanes', () => {
   expect(labels(sample(), [], { filter: 'stream 20' })).toEqual(['group:device 0', 'track:Stream #20'])
   expect(matches('b A', 'xa yb')).toBe(true)
   expect(matches('b c', 'xa yb')).toBe(false)
+})
+
+test('shares are of the whole, without the marks before and after', () => {
+  const stream = track('device', { device: 0, stream: 7 })
+  const busy: number[] = []
+  busy[stream.track] = 40
+  const lanes = (whole: number) => makeLanes([stream], [], options({ busy, whole })).lanes
+  expect(lanes(100)[1]?.busy).toBe(0.4)
+  expect(lanes(50)[1]?.busy).toBe(0.8)
+})
+
+test('a lane of steps says whose they are', () => {
+  const hint = (device: number) => makeLanes([track('step', { device })], [], options()).lanes[1]?.hint
+  expect(hint(0)).toContain('work')
+  expect(hint(-1)).toContain('marks')
 })
 
 test('a closed group stands for its tracks', () => {

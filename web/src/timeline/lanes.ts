@@ -26,7 +26,7 @@ export interface Lane {
   hidden: number // rows that are not shown
   closed: boolean
   pinned: boolean
-  busy: number | null // share of the run
+  busy: number | null // share of the whole
   y: number // within the pinned lanes or within the others
   height: number
 }
@@ -40,6 +40,8 @@ export interface LaneOptions {
   pinned: Set<string>
   busy: number[] // by track, ns
   length: number // of the run
+  whole: number // ns that shares are of
+  stepHint: (device: number) => string
   names: (section: Section, detail: string) => string
   rankName: (rank: number, window: number) => string
 }
@@ -113,7 +115,7 @@ export function makeLanes(tracks: Track[], series: Series[], options: LaneOption
     const busy_ns = track.busy_ns ?? options.busy[track.track]
     const lane = add({
       ...blank, kind: 'track', id, label, hint, section, track, indent, pinned, rows, hidden: Math.max(0, track.depth - rows),
-      closed: state === 'closed', busy: busy_ns === undefined ? null : busy_ns / options.length,
+      closed: state === 'closed', busy: busy_ns === undefined ? null : busy_ns / options.whole,
     }, rows * slicePixels + laneGap)
     ofTrack.set(track.track, lane)
   }
@@ -162,7 +164,8 @@ export function makeLanes(tracks: Track[], series: Series[], options: LaneOption
       const named = section === 'other' && (others.get(track.process) ?? 0) > 1
       const detail = section === 'device' ? String(track.device ?? 0) : named ? track.process : ''
       group(section === 'device' || named ? `${section} ${detail}` : section, section, detail).members.push({
-        track, id: `t${track.track}`, label: laneLabel(track), hint: [track.process, track.thread, track.kind].filter(Boolean).join(' · '),
+        track, id: `t${track.track}`, label: laneLabel(track),
+        hint: [track.process, track.thread, track.kind === 'step' ? options.stepHint(track.device ?? 0) : track.kind].filter(Boolean).join(' · '),
       })
     }
     const pools = new Map<string, Series[]>()

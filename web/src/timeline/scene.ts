@@ -13,6 +13,12 @@ export interface StepMark {
   end: number
 }
 
+// Whose steps they are: a device's, or those that are marked on the host.
+export interface StepsOf {
+  device: boolean
+  rank: number | null // where there are several
+}
+
 // A chosen slice or computed segment.
 export interface Chosen {
   slice: number // -1: a segment
@@ -31,6 +37,7 @@ export interface Scene {
   height: number
   steps: StepMark[]
   step: number | null // chosen
+  stepsOf: StepsOf
   chosen: Chosen | null
   arrows: Arrow[]
   hits: Set<number> | null // slices that match the search

@@ -2,6 +2,8 @@
 export type Measure = (text: string) => number
 
 const fewest = 2 // characters of the beginning that say anything
+// A number at the end tells one from another (ProfilerStep#10 and #20): it stays whole. Longer ones tell nobody anything.
+const endNumber = /[#_]?\d{1,6}$/
 
 export class TextFitter {
   private readonly widths = new Map<string, number>()
@@ -36,7 +38,8 @@ export class TextFitter {
     const ellipsis = this.width('…')
     let left = room - ellipsis
     let head = 0
-    let tail = characters.length
+    let tail = characters.length - (endNumber.exec(text)?.[0].length ?? 0)
+    for (const character of characters.slice(tail)) left -= this.width(character)
     // Three characters of the beginning for two of the end.
     for (let turn = 0; head < tail; ++turn) {
       const atHead = turn % 5 < 3

@@ -1,6 +1,7 @@
 // What drawing needs besides the scene; kept from frame to frame.
 import { Painter } from './paint'
 import { Palette } from './palette'
+import type { StepsOf } from './scene'
 import type { TimelineStore } from './store'
 import { TextFitter } from './text'
 
@@ -12,7 +13,7 @@ export interface Tools {
   painter: Painter
   text: TextFitter // for fonts.lane
   headText: TextFitter // for fonts.head
-  words: { step: string }
+  words: { step: string; steps: (of: StepsOf) => string }
 }
 
 export function makeTools(store: TimelineStore, words: Tools['words']): Tools {

@@ -1,6 +1,7 @@
 // The keys of the timeline; KeyHelp lists them. Everything the pointer does can be done with them.
 import { onMounted, onUnmounted } from 'vue'
 
+import { keysOfDialog } from '../frame/keyHelp'
 import { canPin } from './drawHeads'
 import { sliceNear } from './hit'
 import type { Lane } from './lanes'
@@ -16,7 +17,6 @@ export interface KeyTarget {
   pointer: () => { time: number; lane: Lane | null } | null // over the lanes
   fit: () => void
   redraw: () => void
-  help: () => void
   search: () => void
 }
 
@@ -82,11 +82,11 @@ export function useKeys(target: KeyTarget): void {
       if (event.key === 'Escape') on.blur()
       return
     }
-    if (event.ctrlKey || event.metaKey || event.altKey) return
+    if (event.ctrlKey || event.metaKey || event.altKey || keysOfDialog()) return
     const name = event.key.length === 1 ? event.key.toLowerCase() : event.key
     if (name === 'Enter' && on !== target.canvas()) return // of a button, a link or a row
     const actions: Record<string, () => void> = {
-      f: target.fit, 0: () => motion.goTo(0, state.length.value), z: motion.back, m: mark, p: pin, c: () => collapse(event.shiftKey), '/': target.search, '?': target.help,
+      f: target.fit, 0: () => motion.goTo(state.extent.value.from, state.extent.value.to), z: motion.back, m: mark, p: pin, c: () => collapse(event.shiftKey), '/': target.search,
       '[': () => void state.search.previous(), ']': () => void state.search.next(), Enter: enter,
       ArrowLeft: () => neighbour(state.details.value?.previous), ArrowRight: () => neighbour(state.details.value?.next),
       ArrowUp: () => (event.shiftKey ? toLane(-1) : neighbour(state.details.value?.parents[0]?.slice)),
@@ -94,7 +94,7 @@ export function useKeys(target: KeyTarget): void {
     }
     if (event.shiftKey) actions.ArrowDown = () => toLane(1)
     const action = moving.has(name) ? () => motion.hold(name) : actions[name]
-    if (!action || (name === '?' && on.closest('dialog'))) return
+    if (!action) return
     event.preventDefault()
     action()
     target.redraw()

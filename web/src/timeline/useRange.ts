@@ -28,7 +28,7 @@ export function useRange(run: Ref<string>, rank: Ref<number | null>, layout: Ref
     if (!range.value) return
     const { from, to } = range.value
     try {
-      const found = filtered.value && !tracks.value.length ? { rows: [], tracks: [], names: 0, count: 0, total_ns: 0 }
+      const found = filtered.value && !tracks.value.length ? { rows: [], tracks: [], names: 0, count: 0, total_ns: 0, self_ns: 0 }
         : await api.range(run.value, from, to, rank.value, filtered.value ? tracks.value.slice(0, mostTracks) : null, mine)
       if (!mine.aborted) totals.value = found
     } catch (problem) {

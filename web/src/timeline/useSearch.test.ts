@@ -13,7 +13,7 @@ const shown: number[] = []
 const failed = vi.fn()
 function make(text = '', go: (() => Promise<{ from: number; to: number } | null>) | null = null) {
   const found = scope.run(() => useSearch(ref('run'), ref(null), (one) => shown.push(one.slice), failed))!
-  found.come(text, go)
+  found.come(text, go && (() => go().then((view) => view && { work: view, host: view, has: ({ start }) => start >= view.from && start < view.to })))
   return found
 }
 beforeEach(() => {

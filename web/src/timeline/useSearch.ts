@@ -3,7 +3,7 @@ import { computed, onScopeDispose, ref, shallowRef, watch, type Ref } from 'vue'
 
 import { api, type SearchHit } from '../api'
 import { useNewest } from '../components/newest'
-import type { View } from './viewport'
+import type { StepPlace } from './useSteps'
 
 const page = 2000
 
@@ -36,10 +36,12 @@ export function useSearch(run: Ref<string>, rank: Ref<number | null>, shown: (hi
       if (!mine.aborted) busy.value = false
     }
   }
-  // The first hit between two times; -1 without one.
-  async function firstIn({ from, to }: View): Promise<number> {
-    if (hits.value.length < total.value && !(await load({ from: Math.floor(from), to: Math.ceil(to) }))) await load({})
-    return hits.value.findIndex((hit) => hit.start >= from && hit.start < to)
+  // The first hit in chosen steps; -1 without one.
+  async function firstIn({ work, host, has }: StepPlace): Promise<number> {
+    const from = Math.floor(Math.min(work.from, host.from))
+    const to = Math.ceil(Math.max(work.to, host.to))
+    if (hits.value.length < total.value && !(await load({ from, to }))) await load({})
+    return hits.value.findIndex(has)
   }
   function show(index: number) {
     at.value = index
@@ -61,7 +63,7 @@ export function useSearch(run: Ref<string>, rank: Ref<number | null>, shown: (hi
     const first = hits.value[0]
     if (await load(before.value > 0 && first ? { to: first.start, latest: 1 } : { latest: 1 })) show(hits.value.length - 1)
   }
-  function begin(go: (() => Promise<View | null>) | null) {
+  function begin(go: (() => Promise<StepPlace | null>) | null) {
     clearTimeout(timer)
     newest.stop()
     busy.value = false
@@ -81,9 +83,9 @@ export function useSearch(run: Ref<string>, rank: Ref<number | null>, shown: (hi
     }, 250))
   }
   watch([text, rank], () => begin(null), { flush: 'sync' })
-  // A text that somebody did not type here but comes with. `go`: to its first hit; where that answers with a time, to
-  // the first one in it, or nowhere.
-  function come(to: string, go: (() => Promise<View | null>) | null) {
+  // A text that somebody did not type here but comes with. `go`: to its first hit; where that answers with steps, to
+  // the first one in them, or nowhere.
+  function come(to: string, go: (() => Promise<StepPlace | null>) | null) {
     text.value = to
     if (go) begin(go)
   }

@@ -9,12 +9,14 @@ vi.mock('../runState', () => ({ useRun: () => ({ shownRank: ref(0), step, stepRa
 const { useSteps } = await import('./useSteps')
 
 const column = (name: string) => ({ name, unit: '', kind: 'integer' as const, doc: '' })
-const rows = [1, 2, 3, 4, 5].map((number) => [0, number, String(1000 * number), 1000])
-const table = { columns: ['rank', 'step', 'start_ns', 'dur_ns'].map(column), rows, total: 5, reasons: [] }
+// The device is half a step behind the host.
+const rows = [1, 2, 3, 4, 5].map((number) => [0, number, String(1000 * number - 500), 1000, String(1000 * number), 1000])
+const table = { columns: ['rank', 'step', 'start_ns', 'dur_ns', 'work_start_ns', 'work_dur_ns'].map(column), rows, total: 5, reasons: [] }
+const tracks = { tracks: [{ track: 1, kind: 'host' }, { track: 2, kind: 'device' }] }
 const loaded = <T>(data: T | null) => ({ data: ref(data), error: ref(null), loading: ref(data === null), reload: () => undefined })
 const goTo = vi.fn()
 function make(steps = loaded(table)) {
-  return { steps, ...useSteps(steps as never, loaded({}) as never, ref(1000n), goTo) }
+  return { steps, ...useSteps(steps as never, loaded(tracks) as never, ref(1000n), goTo) }
 }
 // Without the margin at both sides.
 const shown = () => goTo.mock.calls.map(([from, to]) => [Math.round((from + (to - from) / 22) / 1000), Math.round((to - (to - from) / 22) / 1000)])
@@ -47,13 +49,21 @@ test('a step that is chosen before the table of steps is there is shown when it 
   expect(shown()).toEqual([[1, 2]])
 })
 
-test('a search looks into the steps that are chosen, one or several', async () => {
-  const { stepView } = make()
-  expect(await stepView()).toBeNull()
+test('the steps on the ruler are the device\'s', () => {
+  expect(make().stepMarks.value.slice(0, 2)).toEqual([{ step: 1, start: 0, end: 1000 }, { step: 2, start: 1000, end: 2000 }])
+})
+
+test('a search looks into the steps that are chosen, one or several: on the host where the marks are, on the device where its work is', async () => {
+  const { stepPlace } = make()
+  expect(await stepPlace()).toBeNull()
   stepRange.value = { first: 2, last: 3 }
-  expect(await stepView()).toEqual({ from: 1000, to: 3000 })
+  const place = await stepPlace()
+  expect(place).toMatchObject({ work: { from: 1000, to: 3000 }, host: { from: 500, to: 2500 } })
+  const has = (track: number, start: number) => place?.has({ slice: 1, track, start, dur: 1, name: '' })
+  expect([has(1, 500), has(1, 2499), has(1, 2500)]).toEqual([true, true, false])
+  expect([has(2, 500), has(2, 1000), has(2, 2999)]).toEqual([false, true, true])
   step.value = 9
-  expect(await stepView()).toBeNull()
+  expect(await stepPlace()).toBeNull()
 })
 
 test('a range that takes the place of a step is another choice, a step that is let go is none', () => {

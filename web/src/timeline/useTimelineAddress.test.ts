@@ -5,6 +5,7 @@ vi.stubGlobal('window', globalThis)
 const route = reactive({ query: {} as Record<string, string> })
 const choose = vi.fn()
 vi.mock('../address', async () => ({ listText: (names: Iterable<string>) => [...names].join(','), readList: (text?: string) => (text ? text.split(',') : []) }))
+vi.mock('../router', () => ({ leaving: () => false }))
 vi.mock('../runState', () => ({ useRun: () => ({ choose, route }) }))
 vi.mock('vue', async (original) => ({ ...(await original<typeof import('vue')>()), onUnmounted: (act: () => void) => (leave = act) }))
 let leave: () => void = () => undefined
@@ -51,6 +52,21 @@ test('places: open, of a slice, without sense', () => {
   expect(placeOf({ step: '3', q: 'nccl' })).toEqual({ view: null, slice: null, search: 'nccl', isOpen: true, hasView: false })
   expect(placeOf({ slice: '3' })).toMatchObject({ slice: 3, isOpen: false, hasView: false })
   expect(placeOf({ from: '9', to: '3' })).toMatchObject({ view: null, isOpen: false, hasView: true })
+})
+
+test('what is chosen is a step of the history, however the view moves with it', () => {
+  const { address, kept } = make()
+  address.read()
+  address.begin()
+  address.rememberSoon()
+  vi.advanceTimersByTime(300)
+  kept.chosen.value = { slice: 7, track: 1, depth: 0, start: 1, end: 2 } as never
+  address.rememberStep()
+  address.rememberSoon() // the view goes there
+  vi.advanceTimersByTime(300)
+  address.rememberSoon()
+  vi.advanceTimersByTime(300)
+  expect(choose.mock.calls.map(([values, replace]) => [values.slice, replace])).toEqual([[null, true], [7, false], [7, true]])
 })
 
 test('nothing is written before the first view, nor after the page is left', () => {

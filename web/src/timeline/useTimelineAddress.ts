@@ -2,6 +2,7 @@
 import { onUnmounted, type Ref } from 'vue'
 
 import { listText, readList } from '../address'
+import { leaving } from '../router'
 import { useRun } from '../runState'
 import type { Chosen } from './scene'
 import { readSegment, segmentText, type ChosenSegment } from './segment'
@@ -47,6 +48,7 @@ function refill<T>(set: Set<T>, values: T[]) {
 export function useTimelineAddress(kept: () => Kept) {
   const { choose, route } = useRun()
   let timer = 0
+  let isStep = false // what is to be written is one that Back returns from
   let live = false // from the first view until the page is left, whose address is another one's then
   let written = '' // what this page put into the address, or took from it
   let place: NamedPlace = { view: null, slice: null, search: '', isOpen: true, hasView: false }
@@ -62,18 +64,23 @@ export function useTimelineAddress(kept: () => Kept) {
       marks: marks.value.map(Math.round).join('_'), range: range.value && rounded(range.value).join('_'), q: search.value, y: Math.round(scroll.value) || null,
     }
   }
-  function remember(delay = 0) {
+  // What somebody chose is a step of the history, what moves all the time is not.
+  function remember(delay = 0, step = false) {
     clearTimeout(timer)
     if (!live) return
+    isStep ||= step
     timer = window.setTimeout(() => {
       const now = values()
+      const replace = !isStep || leaving() || keptText(now) === keptText(route.query)
+      isStep = false
       written = keptText(now)
-      void choose(now, true)
-    }, delay)
+      void choose(now, replace)
+    }, isStep ? 0 : delay)
   }
   // Takes everything but the place from the address; what was to be written is not any more.
   function read() {
     clearTimeout(timer)
+    isStep = false
     const { query } = route
     const { filter, hide, levels, states, pinned, marks, range, chosen, segment, scroll, wantedScroll } = kept()
     written = keptText(query)
@@ -101,6 +108,7 @@ export function useTimelineAddress(kept: () => Kept) {
   return {
     read, remember,
     rememberSoon: () => remember(restMs), // of a view that moves: when it rests
+    rememberStep: () => remember(0, true),
     begin: () => (live = true),
     isLive: () => live,
     place: () => place,

@@ -28,7 +28,7 @@ export function useTimelineState() {
   const steps = useLoad([run, shownRank], (signal) => api.analysis(run.value, 'steps', { rank: shownRank.value, limit: mostRows }, signal))
   const length = computed(() => (info.value ? Number(BigInt(info.value.last_ns || 0) - BigInt(info.value.first_ns || 0)) || 1 : 1))
   const origin = computed(() => BigInt(tracks.data.value?.origin_ns ?? '0'))
-  // What is worth looking at first: sources put marks long after the last work.
+  // The whole run as it is shown and as shares are of: without marks, which sources put long after the last work.
   const extent = computed<View>(() => ({ from: tracks.data.value?.from ?? 0, to: tracks.data.value?.to ?? length.value }))
   const problem = ref<Error | null>(null)
   const failed = (error: Error) => (problem.value = error)
@@ -57,19 +57,26 @@ export function useTimelineState() {
 
   const scopeLevels = computed(() => Math.max(0, ...(computedLanes.data.value?.lanes ?? []).map((lane) => lane.level ?? 0)))
   const layout = computed(() => makeLanes([...(tracks.data.value?.tracks ?? []), ...(computedLanes.data.value?.lanes ?? [])], series.data.value ?? [], {
-    rank: rank.value, filter: filter.value.trim(), hide, levels: levels.value, states, pinned, busy: computedLanes.data.value?.busy ?? [], length: length.value,
+    rank: rank.value, filter: filter.value.trim(), hide, levels: levels.value, states, pinned, busy: computedLanes.data.value?.busy ?? [], length: length.value, whole: extent.value.to - extent.value.from,
     names: (section, detail) =>
       section === 'other' && detail ? detail : section === 'device' && detail === '-1' ? t('timeline.hostDevice') : t(`timeline.sections.${section}`, { n: detail }),
+    stepHint: (device) => t(device === -1 ? 'timeline.stepsOf.hostHint' : 'timeline.stepsOf.deviceHint'),
     rankName: (number, window) => (window ? t('timeline.rankWindow', { n: number, window }) : t('timeline.rankName', { n: number })),
   }))
+  // Whose steps the ruler shows.
+  const stepsOf = computed(() => {
+    const lane = computedLanes.data.value?.lanes.find((one) => one.kind === 'step' && one.rank === shownRank.value)
+    return { device: lane !== undefined && lane.device !== -1, rank: (info.value?.ranks.length ?? 0) > 1 ? shownRank.value : null }
+  })
   const selection = useRange(run, rank, layout, computed(() => filter.value.trim() !== '' || hide.size > 0))
   const { range } = selection
   const address = useTimelineAddress(() => ({ filter, hide, levels, states, pinned, marks, range, chosen, segment, scroll, wantedScroll, view: motion.view, search: search.text }))
-  const { remember, rememberSoon } = address
+  const { remember, rememberSoon, rememberStep } = address
   const motion = useView(length, rememberSoon)
 
   const newest = useNewest()
-  async function select(slice: number | null, go = false) {
+  // `isStep`: one that Back returns from; not where the address itself names the slice.
+  async function select(slice: number | null, go = false, isStep = true) {
     const mine = newest.begin()
     segment.value = null
     if (slice === null) {
@@ -89,7 +96,8 @@ export function useTimelineState() {
       if (mine.aborted) return
       failed(error as Error)
     }
-    remember()
+    if (isStep) rememberStep()
+    else remember()
   }
   // Brings a slice on screen: large enough to be seen, and its lane opened.
   function show(place: { track: number; start: number; dur: number; depth?: number }) {
@@ -105,17 +113,18 @@ export function useTimelineState() {
   function pick(hit: SliceHit | null, name: string) {
     if (!hit) return void select(null)
     chosen.value = { slice: hit.slice, track: hit.track, depth: hit.depth, start: hit.start, end: hit.end }
-    if (hit.slice >= 0) return void select(hit.slice)
+    rememberStep()
+    if (hit.slice >= 0) return void select(hit.slice, false, false)
     newest.stop()
     details.value = null
     segment.value = { name, track: hit.track, depth: hit.depth, start: hit.start, end: hit.end, count: hit.count, colour: hit.colour }
-    remember()
   }
 
   // A range that was drawn takes the place of what was chosen before.
   function takeRange() {
     void selection.load()
     void select(null)
+    rememberStep()
   }
   function clearRange() {
     selection.clear()
@@ -140,7 +149,7 @@ export function useTimelineState() {
     void select(hit.slice).then(() => details.value?.place.slice === hit.slice && show(details.value.place))
   }, failed)
   watch([filter, levels, search.text, () => [...hide]], rememberSoon)
-  const { stepMarks, showWanted, stepView, isOther } = useSteps(steps, tracks, origin, motion.goTo)
+  const { stepMarks, showWanted, stepPlace, isOther } = useSteps(steps, tracks, origin, motion.goTo)
 
   function read() {
     newest.stop()
@@ -148,7 +157,7 @@ export function useTimelineState() {
     selection.clear()
     address.read()
     const { search: text, isOpen } = address.place()
-    search.come(text, text && isOpen ? stepView : null)
+    search.come(text, text && isOpen ? stepPlace : null)
   }
   // Goes to the place that the address names; also the first time, once there is something to show.
   function begin() {
@@ -156,7 +165,7 @@ export function useTimelineState() {
     const place = address.place()
     const { from, to } = place.view ?? extent.value
     motion.show(from, to)
-    if (place.slice !== null) void select(place.slice, !place.hasView)
+    if (place.slice !== null) void select(place.slice, !place.hasView, false)
     if (range.value) void selection.load()
     if (place.isOpen) void showWanted(() => place === address.place())
   }
@@ -173,7 +182,7 @@ export function useTimelineState() {
   })
   return {
     run, info, rank, step, tracks, lanes: computedLanes, series, length, extent, problem, failed, retry, filter, hide, levels, scopeLevels, states, pinned, marks, range, selection,
-    chosen, details, segment, segmentLane, layout, stepMarks, motion, search, scrollTo, scroll, wantedScroll, select, show, pick, takeRange, clearRange, toggle, togglePin, mark,
+    chosen, details, segment, segmentLane, layout, stepMarks, stepsOf, motion, search, scrollTo, scroll, wantedScroll, select, show, pick, takeRange, clearRange, toggle, togglePin, mark,
     remember, begin,
   }
 }
