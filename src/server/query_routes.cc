@@ -1,9 +1,13 @@
 // POST runs/ID/sql {"sql": "...", "limit": 1000}  one statement that only reads
 //      runs/ID/sql {"sql": "...", "format": F}    its rows as csv, json, jsonl, parquet or arrow
+// DELETE runs/ID/sql?name=N                      stops a statement that was sent with "name": N
 // GET  runs/ID/schema                             tables and columns that SQL knows
 // GET  runs/ID/trace?position=N                   a rank as Chrome trace JSON, streamed
 //      runs/ID/trace?position=N&scope_levels=K    ... as a trace view, with scopes down to level K
 #include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
 
 #include <nlohmann/json.hpp>
 
@@ -72,8 +76,39 @@ std::string_view kind_name(ValueType type) {
   return "text";
 }
 
-// What is wrong with a statement comes from DuckDB, which does not know where our names are listed.
+// Statements that their clients gave a name, to stop them by: httplib does not tell a handler that
+// its client has gone. Thread-safe.
+class NamedQueries {
+ public:
+  // Stopped as long as somebody holds it.
+  std::shared_ptr<Progress> begin(const std::string& name) {
+    auto progress = std::make_shared<Progress>();
+    const std::lock_guard lock(mutex_);
+    std::erase_if(running_, [](const auto& one) { return one.second.expired(); });
+    if (!name.empty()) running_[name] = progress;
+    return progress;
+  }
+  bool stop(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    const auto found = running_.find(name);
+    const auto progress = found == running_.end() ? nullptr : found->second.lock();
+    if (progress) progress->cancel();
+    return progress != nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<Progress>> running_;
+};
+
+// What is wrong with a statement comes from DuckDB, which does not know where our names are listed;
+// nor can whoever asks the server raise its limits.
 Error explained(Error error) {
+  if (error.code == ErrorCode::kLimit) {
+    const size_t detail = std::min(error.remedy.find(';'), error.remedy.size());
+    error.remedy =
+        "ask for less: fewer rows or steps, or sums in place of rows" + error.remedy.substr(detail);
+  }
   if (error.remedy.empty())
     error.remedy = "the tables and columns of this run are in runs/ID/schema";
   return error;
@@ -123,7 +158,7 @@ Status send_sql_file(OpenRun& run, const std::string& sql, const std::string& fo
   return {};
 }
 
-Status send_sql(OpenRun& run, const httplib::Request& request, double seconds,
+Status send_sql(OpenRun& run, const httplib::Request& request, double seconds, NamedQueries& named,
                 httplib::Response& response) {
   const auto body = json_tree(request.body);
   if (!body.is_object() || !body.contains("sql") || !body["sql"].is_string())
@@ -138,10 +173,14 @@ Status send_sql(OpenRun& run, const httplib::Request& request, double seconds,
   }
   const auto limit = row_limit(body);
   if (!limit) return limit.error();
+  if (body.contains("name") && !body["name"].is_string())
+    return Error{ErrorCode::kBadInput, "bad request", "name", "a text is wanted",
+                 "any that no other statement has; DELETE runs/ID/sql?name=... stops it"};
+  const auto progress = named.begin(body.value("name", std::string()));
   auto database = run.database();
   if (!database) return std::move(database.error());
   const auto start = std::chrono::steady_clock::now();
-  auto result = (*database)->query(body["sql"].get<std::string>(), {seconds, nullptr});
+  auto result = (*database)->query(body["sql"].get<std::string>(), {seconds, progress.get()});
   if (!result) return explained(std::move(result.error()));
 
   std::string json = "{\"columns\":[";
@@ -248,10 +287,17 @@ Status send_trace(OpenRun& run, const httplib::Request& request, httplib::Respon
 void add_query_routes(httplib::Server& http, const std::string& prefix, RunCatalog& catalog,
                       double seconds) {
   const std::string run = prefix + "/runs/([0-9a-f]{16})";
-  http.Post(run + "/sql", on_run(catalog, [seconds](OpenRun& open, const httplib::Request& request,
-                                                    httplib::Response& response) {
-              return send_sql(open, request, seconds, response);
+  const auto named = std::make_shared<NamedQueries>();
+  http.Post(run + "/sql",
+            on_run(catalog, [seconds, named](OpenRun& open, const httplib::Request& request,
+                                             httplib::Response& response) {
+              return send_sql(open, request, seconds, *named, response);
             }));
+  // Needs no run: what is not there was not running either.
+  http.Delete(run + "/sql", [named](const httplib::Request& request, httplib::Response& response) {
+    const bool stopped = named->stop(request.get_param_value("name"));
+    reply_json(response, stopped ? "{\"stopped\":true}" : "{\"stopped\":false}");
+  });
   http.Get(run + "/schema", on_run(catalog, send_schema));
   http.Get(run + "/trace", on_run(catalog, send_trace));
 }

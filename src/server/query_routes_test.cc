@@ -1,5 +1,7 @@
 // SQL over the API: kinds of columns, exact sums, limits.
 #include <chrono>
+#include <future>
+#include <thread>
 
 #include "json/json_tree.h"
 #include "tests/support/server_fixture.h"
@@ -70,9 +72,31 @@ TEST_F(QueryRoutes, AStatementThatTakesTooLongIsStopped) {
     const json error = sql(body, 413)["error"];
     EXPECT_EQ(error["code"], "limit");
     EXPECT_NE(error["why"].get<std::string>().find("0.2 s"), std::string::npos);
-    EXPECT_NE(error["remedy"], "");
+    EXPECT_TRUE(error["remedy"].get<std::string>().starts_with("ask for less")) << error["remedy"];
   }
   EXPECT_EQ(sql({{"sql", "select 1"}})["rows"][0][0], 1);
+}
+
+TEST_F(QueryRoutes, AStatementIsStoppedByItsName) {
+  begin();
+  const auto stop = [&](const std::string& name) {
+    httplib::Client client("127.0.0.1", server_->port());
+    auto reply = client.Delete(path_ + "?name=" + name, headers_);
+    return reply && reply->status == 200 && json_tree(reply->body)["stopped"] == true;
+  };
+  EXPECT_FALSE(stop("mine"));
+  const json endless = {{"sql",
+                         "select count(*) from range(10000000) a, range(10000000) b where "
+                         "a.range + b.range = 7"},
+                        {"name", "mine"}};
+  auto answer = std::async(std::launch::async, [&] {
+    auto reply = client_->Post(path_, headers_, write_json(endless), "application/json");
+    return reply ? json_tree(reply->body)["error"]["code"].get<std::string>() : "no answer";
+  });
+  while (!stop("mine")) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(answer.get(), "cancelled");
+  EXPECT_FALSE(stop("mine"));
+  EXPECT_EQ(sql({{"sql", "select 1"}, {"name", 3}}, 400)["error"]["code"], "bad_input");
 }
 
 }  // namespace

@@ -337,9 +337,17 @@ export const api = {
     getJson<RangeTotals>(
       `runs/${run}/timeline/range${queryText({ from: Math.floor(from), to: Math.ceil(to), rank, tracks: tracks?.join(',') })}`, signal),
   slice: (run: string, slice: number, signal?: AbortSignal) => getJson<SliceDetails>(`runs/${run}/slices/${slice}`, signal),
-  sql: async (run: string, sql: string, limit = 1000, signal?: AbortSignal) =>
-    (await fetchChecked(`runs/${run}/sql`, { method: 'POST', body: JSON.stringify({ sql, limit }), signal }))
-      .json() as Promise<SqlResult>,
+  // One that is called off is told to the server, which would go on with it.
+  sql: async (run: string, sql: string, limit = 1000, signal?: AbortSignal) => {
+    const name = signal && `${Date.now().toString(36)}${Math.random().toString(36).slice(2)}`
+    const stop = () => void fetch(`${root}runs/${run}/sql?name=${name}`, { method: 'DELETE', credentials: 'same-origin', keepalive: true }).catch(() => undefined)
+    signal?.addEventListener('abort', stop)
+    try {
+      return (await (await fetchChecked(`runs/${run}/sql`, { method: 'POST', body: JSON.stringify({ sql, limit, name }), signal })).json()) as SqlResult
+    } finally {
+      signal?.removeEventListener('abort', stop)
+    }
+  },
   // All rows of a statement, as a file.
   sqlFile: async (run: string, sql: string, format: SqlFormat, signal?: AbortSignal) =>
     (await fetchChecked(`runs/${run}/sql`, { method: 'POST', body: JSON.stringify({ sql, format }), signal })).blob(),

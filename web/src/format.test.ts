@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { age, bytes, byUnit, count, duration, exact, moment, share, shorten, tip } from './format'
+import { age, bytes, byUnit, capital, count, duration, exact, moment, share, shorten, tip } from './format'
 
 test('durations have four digits and the unit that fits', () => {
   expect(duration(0)).toBe('0 ns')
   expect(duration(999)).toBe('999 ns')
   expect(duration(1234)).toBe('1.234 µs')
   expect(duration(12_345_678)).toBe('12.35 ms')
-  expect(duration(-2_000_000_000)).toBe('-2.000 s')
+  expect(duration(-2_000_000_000)).toBe('\u22122.000 s')
   expect(duration(null)).toBe('–')
 })
 
@@ -27,6 +27,17 @@ test('units of the server decide the form, the exact value stays', () => {
 test('long names keep their beginning and their end', () => {
   expect(shorten('abcdefghij', 5)).toBe('abc…j')
   expect(shorten('abc', 5)).toBe('abc')
+})
+
+test('what is negative has a minus, not a hyphen', () => {
+  expect(share(-0.011)).toBe('\u22121.1 %')
+  expect([bytes(-5), bytes(-2048), count(-1234), byUnit(-3, 'ns')]).toEqual(['\u22125 B', '\u22122.000 KiB', '\u22121\u2009234', '\u22123 ns'])
+})
+
+test('sentences that stand by themselves begin with a capital, names do not', () => {
+  expect(capital('no memory events: record with profile_memory=True')).toBe('No memory events: record with profile_memory=True')
+  expect(capital('rank 0: why')).toBe('Rank 0: why')
+  expect(capital('notify_wait names it')).toBe('notify_wait names it')
 })
 
 test('ages', () => {

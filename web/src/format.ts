@@ -1,15 +1,18 @@
 // Numbers as people read them. The exact value belongs into the tooltip: exact().
 
+// A minus, not a hyphen, which is half as wide and breaks at the end of a line.
+const signed = (text: string): string => text.replace(/^-/, '\u2212')
+
 const digits = (value: number, significant = 4): string => {
   if (value === 0) return '0'
   const whole = Math.max(1, Math.floor(Math.log10(Math.abs(value))) + 1)
-  return value.toFixed(Math.max(0, significant - whole))
+  return signed(value.toFixed(Math.max(0, significant - whole)))
 }
 
 export function duration(ns: number | null): string {
   if (ns === null || Number.isNaN(ns)) return '–'
   const size = Math.abs(ns)
-  if (size < 1e3) return `${Math.round(ns)} ns`
+  if (size < 1e3) return `${signed(String(Math.round(ns)))} ns`
   if (size < 1e6) return `${digits(ns / 1e3)} µs`
   if (size < 1e9) return `${digits(ns / 1e6)} ms`
   return `${digits(ns / 1e9)} s`
@@ -23,18 +26,18 @@ export function bytes(value: number | null): string {
     value /= 1024
     unit += 1
   }
-  return `${unit === 0 ? value : digits(value)} ${units[unit]}`
+  return `${unit === 0 ? signed(String(value)) : digits(value)} ${units[unit]}`
 }
 
 // Thin spaces between groups of three.
 export function count(value: number | null): string {
   if (value === null || Number.isNaN(value)) return '–'
   if (!Number.isInteger(value)) return digits(value)
-  return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, '\u2009')
+  return signed(String(value)).replace(/\B(?=(\d{3})+(?!\d))/g, '\u2009')
 }
 
 export function share(value: number | null): string {
-  return value === null || Number.isNaN(value) ? '–' : `${(value * 100).toFixed(1)} %`
+  return value === null || Number.isNaN(value) ? '–' : `${signed((value * 100).toFixed(1))} %`
 }
 
 export function rate(value: number | null, unit: string): string {
@@ -93,6 +96,9 @@ export function shorten(name: string, most: number): string {
   const head = Math.ceil((most - 1) * 0.6)
   return `${name.slice(0, head)}…${name.slice(name.length - (most - 1 - head))}`
 }
+
+// Server's sentences begin small; where one stands by itself it begins as sentences do. A name (notify_wait) stays.
+export const capital = (text: string): string => text.replace(/^[a-z](?=[a-z]*[ ,:])/, (letter) => letter.toUpperCase())
 
 export function age(ms: number, now = Date.now()): { unit: 'second' | 'minute' | 'hour' | 'day'; value: number } {
   const seconds = Math.max(0, Math.round((now - ms) / 1000))

@@ -20,7 +20,7 @@ function factorOf(word: string, unit: string): number | null {
 }
 
 function readNumber(text: string, unit: string): number | null {
-  const plain = text.replace(/(?<=\d)\s(?=\d{3}(?!\d))/g, '') // 12 345, as counts are shown
+  const plain = text.replace(/(?<=\d)\s(?=\d{3}(?!\d))/g, '').replace('\u2212', '-') // 12 345 and −3, as they are shown
   const [, digits, word] = /^\s*(-?\d*\.?\d+(?:e[+-]?\d+)?)\s*([a-zµμ%/]*)\s*$/i.exec(plain) ?? []
   if (digits === undefined || word === undefined) return null
   const factor = word ? factorOf(word, unit) : 1

@@ -7,6 +7,8 @@ test('parts of steps are means that add up, empty ones are left out', () => {
   expect(mean?.total).toBe(150)
   expect(mean?.list.map((part) => [part.key, part.value])).toEqual([['compute_ns', 90], ['other_ns', 60]])
   expect(mean?.list.reduce((sum, part) => sum + part.share, 0)).toBeCloseTo(1)
+  const least = meanParts([{ step_ns: 100_000, compute_ns: 99_947, other_ns: 53 }, { step_ns: 100_000, compute_ns: 99_960, other_ns: 40 }], budgetParts, 'step_ns')
+  expect(least?.list.map((part) => part.key)).toEqual(['compute_ns']) // the other would read 0.0 %
   expect(meanParts([], stages, 'dur_ns')).toBeNull()
 })
 

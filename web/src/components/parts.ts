@@ -62,18 +62,22 @@ export const stages: Part[] = [
   { key: 'tail_ns', label: 'part.tail', colour: 'comm' },
 ]
 
+// Findings whose title is the share of a part.
+export const saysPart: Record<string, string> = { slow_input: 'input_ns', exposed_communication: 'exposed_communication_ns', between_operators: 'host_ns' }
+
 export interface Share extends Part {
   value: number
   share: number
 }
 
-// Means of the parts over rows; those without time are left out.
+const leastShare = 0.0005 // less is shown as 0.0 %
+// Means of the parts over rows; those that nobody would see are left out.
 export function meanParts(rows: Record<string, Cell>[], parts: Part[], totalKey: string): { total: number; list: Share[] } | null {
   if (!rows.length) return null
   const mean = (key: string) => rows.reduce((sum, row) => sum + Number(row[key] ?? 0), 0) / rows.length
   const total = mean(totalKey)
   const list = parts.map((part) => ({ ...part, value: mean(part.key), share: mean(part.key) / (total || 1) }))
-  return { total, list: list.filter((part) => part.value > 0) }
+  return { total, list: list.filter((part) => part.share >= leastShare) }
 }
 
 export interface NamedShare {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { Cell, ColumnInfo } from '../api'
-import { nextSort, readSort, rowName, searchRows, sortRows, sortText, toClipboard, toCsv, toJson } from './tableRows'
+import { isWrongSearch, nextSort, readSort, rowName, searchRows, sortRows, sortText, toClipboard, toCsv, toJson } from './tableRows'
 
 const columns: ColumnInfo[] = [
   { name: 'name', unit: '', kind: 'text', doc: '' },
@@ -37,7 +37,8 @@ test('search: words, expressions, letters in order', () => {
   expect(names(searchRows(rows, columns, 'mat'))).toEqual(['MatMul'])
   expect(names(searchRows(rows, columns, '/^(add|batch)/'))).toEqual(['Add, "x"', 'BatchNorm'])
   expect(names(searchRows(rows, columns, 'btcnrm'))).toEqual(['BatchNorm'])
-  expect(searchRows(rows, columns, '/(/')).toEqual([])
+  expect(searchRows(rows, columns, '/(/')).toEqual(rows) // it is marked, and hides nothing
+  expect(['/(/', '/a+/', '(', '//', ''].map(isWrongSearch)).toEqual([true, false, false, false, false])
   expect(searchRows(rows, columns, 'zz')).toEqual([])
 })
 

@@ -80,6 +80,22 @@ const lettersInOrder = (text: string, letters: string): boolean => {
   return at === letters.length
 }
 
+const expressionIn = (search: string): string | undefined => /^\/(.+)\/$/.exec(search.trim())?.[1]
+
+function readExpression(text: string): RegExp | null {
+  try {
+    return new RegExp(text, 'i')
+  } catch {
+    return null
+  }
+}
+
+// An /expression/ that is none: it finds nothing, nor does it hide anything.
+export function isWrongSearch(search: string): boolean {
+  const expression = expressionIn(search)
+  return expression !== undefined && readExpression(expression) === null
+}
+
 // /regular expression/, else all words somewhere in the texts. Where nothing has the words, rows that
 // have their letters in this order.
 export function searchRows(rows: Cell[][], columns: ColumnInfo[], search: string): Cell[][] {
@@ -87,14 +103,10 @@ export function searchRows(rows: Cell[][], columns: ColumnInfo[], search: string
   if (!wanted) return rows
   const texts = columns.map((column, i) => (column.kind === 'text' ? i : -1)).filter((i) => i >= 0)
   const textOf = (row: Cell[]) => texts.map((i) => String(row[i] ?? '')).join('\n')
-  const pattern = /^\/(.+)\/$/.exec(wanted)
-  if (pattern?.[1]) {
-    try {
-      const expression = new RegExp(pattern[1], 'i')
-      return rows.filter((row) => texts.some((i) => expression.test(String(row[i] ?? ''))))
-    } catch {
-      return []
-    }
+  const pattern = expressionIn(wanted)
+  if (pattern !== undefined) {
+    const expression = readExpression(pattern)
+    return expression ? rows.filter((row) => texts.some((i) => expression.test(String(row[i] ?? '')))) : rows
   }
   const words = wanted.toLowerCase().split(/\s+/)
   const hits = rows.filter((row) => {

@@ -9,7 +9,9 @@ export default {
   bar: {
     rank: 'Rank', allRanks: 'All ranks', theme: 'Theme', light: 'Light', dark: 'Dark', language: '中文', noLanguage: 'The Chinese texts could not be loaded', help: 'Keys',
     search: 'Search', losses: 'Data lost', suspects: 'Data doubtful', clean: 'Data complete', collapse: 'Collapse', expand: 'Expand',
-    back: 'All runs', strip: 'Steps', stripDoc: 'A bar for each step: its height is its length, the colours say where it went. Click one to choose it on every page; drag over several, or click another one with shift, to zoom charts over the steps, the timeline and the processors to them.', range: 'steps {first} to {last}', rangeClear: 'All steps again',
+    back: 'All runs', strip: 'Steps', stripDoc: 'A bar for each step: its height is its length, the colours say where it went. Click one to choose it on every page; drag over several, or click another one with shift, to zoom charts over the steps, the timeline and the processors to them.', range: 'steps {first} to {last}', rangeClear: 'All steps again', clipped: 'Longer than it is drawn',
+    whole: 'whole recording', wholeDoc: 'These figures do not follow the chosen step', oneRankDoc: 'This page shows one rank: choose another one in the bar',
+    missing: { rank: 'This run has no rank {n}: all ranks are shown.', step: 'This run has no step {n}: no step is chosen.' },
   },
   state: {
     loading: 'Loading', empty: 'Nothing here', emptyBecause: 'Nothing here: {why}', failed: 'This did not work',
@@ -21,6 +23,7 @@ export default {
     importing: 'Importing', waiting: 'Waiting', failed: 'Failed', ready: 'Ready',
     add: 'Add a trace', addHint: 'Choose a trace file, or drop one anywhere on this page', drop: 'Drop to add the file to this folder',
     gone: 'This run is not in the folder any more. What you see is what was read before.', unknown: 'There is no such run in this folder.', changing: 'This run has changed and is being read again.',
+    noSteps: 'The recording marks no steps; the overview infers them where it can',
     tags: 'Tags', tagAdd: 'Add a tag', tagRemove: 'Remove tag {tag}', tagSearch: 'Runs tagged {tag}',
   },
   capture: {
@@ -49,19 +52,19 @@ export default {
     intervalDoc: 'From the end of the step before to the first forward operator: reading data, mostly', fp_bpDoc: 'From the first forward operator to the last backward operator', tailDoc: 'After backward: exchange of gradients that is not hidden, optimizer',
   },
   overview: {
-    answer: 'A step takes {step}: {top} {share}.', noSteps: 'No training steps in this recording.',
-    budget: 'Where a step goes', budgetDoc: 'What the device does, and why it stands still; the parts add up to the step', stages: 'Stages of a step', stagesDoc: 'Step interval, forward and backward, tail: average of the complete steps, or the chosen step',
+    answer: 'A step takes {step}: {top} {share}.', answerStep: 'A step takes {step}.', noSteps: 'No training steps in this recording.',
+    budget: 'Where a step goes', budgetDoc: 'What the device does, and why it stands still; the parts add up to the step', stages: 'Stages of a step', stagesDoc: 'Step interval, forward and backward, tail: average of the complete steps, or the chosen step', fromEnd: '{time} from end to end', fromEndDoc: 'Stages count from the end of the step before, and so with the time between two steps ({gap}), which belongs to no step',
     findings: 'Assistant', findingsDoc: 'What makes steps longer than they need to be, most to gain first', noFindings: 'Nothing stands out. The largest part is {part}.',
     gain: 'up to {time} a step ({share})', evidence: 'Show in the timeline', operators: 'Operator types with most time', operatorsDoc: 'Own time of operators by type, whole recording, where most of the work is done',
     between: '{time} between two steps belong to none of them: an iteration takes {iteration}.',
     perStep: 'the only step | mean of {n} steps', ofWindows: 'of {n} windows', onDevices: 'on {n} devices', meanGap: ' ', perStepDoc: 'The first step of each rank is left out: it is longer than the others', oneStep: 'step {n}', ranksHint: 'rank {rank}',
     confidence: { measured: 'measured', derived: 'derived', hint: 'a hint' },
     confidenceDoc: { measured: 'The time is measured as such', derived: 'Follows from measured times by a rule that can be wrong', hint: 'Worth a look' },
-    data: 'Data preparation', timeline: 'Timeline', resources: 'Resources', slices: 'slices', slicesDoc: 'Everything with a start and a length in the recording, of all ranks', span: 'recorded', spanDoc: 'From the start of the first event of a device to the end of its last; of several devices the longest', busy: 'device busy', busyDoc: 'Share of the recorded time in which any stream has work', hidden: 'communication hidden', hiddenDoc: 'Share of the communication that runs beside computation', lanes: 'lanes', lanesDoc: 'Rows of the timeline: threads, streams, and what is computed from them', streams: 'device streams', streamsDoc: 'Queues of a device; work of one of them runs in order, of several at the same time',
+    data: 'Data preparation', timeline: 'Timeline', resources: 'Resources', slices: 'slices', slicesDoc: 'Everything with a start and a length in the recording, of all ranks', span: 'recorded', spanDoc: 'From the start of the first event to the end of the last, on the host or a device', busy: 'device busy', busyDoc: 'Time in which any stream has work, of the time from the first to the last work of the device', operatorsBusy: 'operators busy', operatorsBusyDoc: 'No device was recorded: time in which an operator runs on the host, of the time from the first to the last', hidden: 'communication hidden', hiddenDoc: 'Share of the communication that runs beside computation', lanes: 'lanes', lanesDoc: 'Rows of the timeline: threads, streams, and what is computed from them', streams: 'device streams', streamsDoc: 'Queues of a device; work of one of them runs in order, of several at the same time',
     peak: 'memory at its peak', ofCapacity: '{share} of {capacity}', cpuBusy: 'CPUs busy', peakDoc: 'Most that was allocated at one time, of the pool that needs most', cpuBusyDoc: 'Neither idle nor waiting for input and output, of all processors of the machine', tensorCores: 'time on tensor cores', tensorCoresDoc: 'Time of computing kernels whose name says tensor cores, of all computing kernels (NVIDIA)', occupancy: 'mean occupancy', occupancyDoc: 'Estimated achieved occupancy of kernels, weighted by their time: warps on a multiprocessor, of those that it can hold', cube: 'cube utilisation', cubeDoc: 'Time in which the cube unit works, by its counters, of the time of computing kernels (Ascend)',
   },
   table: {
-    search: 'Search', searchHint: 'Search or /expression/', rows: '{n} row | {n} rows', shown: '{shown} of {n} rows', columns: 'Columns', csv: 'CSV', noMatch: 'No row matches.',
+    search: 'Search', searchHint: 'Search or /expression/', rows: '{n} row | {n} rows', shown: '{shown} of {n} rows', columns: 'Columns', csv: 'CSV', noMatch: 'No row matches.', searchWrong: 'This is no right /expression/: all rows are shown.',
     cut: 'Only the first {shown} of {n} rows are loaded and counted here.', exact: 'exact: {value}', expand: 'Show what it consists of',
     filter: 'Filter', filterDoc: 'Words or /expression/ of a text; of numbers > 1 ms, <= 5 %, 2..8, 3', filterOf: 'Filter of {column}', filterWrong: 'Not understood: write > 1 ms, <= 5 %, 2..8 or 3, or a right /expression/', width: 'Drag to a width (Alt and arrows on the heading); double click: as wide as it is by itself',
   },
@@ -100,7 +103,7 @@ export default {
     },
   },
   sql: {
-    run: 'Run', tables: 'Tables', ms: '{n} ms', more: 'Only the first {n} rows are shown.', placeholder: 'select name, sum(dur) from kernels group by 1 order by 2 desc',
+    run: 'Run', cancel: 'Cancel', cancelled: 'The query was cancelled.', tables: 'Tables', ms: '{n} ms', more: 'Only the first {n} rows are shown.', placeholder: 'select name, sum(dur) from kernels group by 1 order by 2 desc',
     saved: 'Queries', name: 'Name to keep it by', save: 'Keep', remove: 'Forget this query', filter: 'Filter tables and columns', insertTable: 'insert the table', jump: 'Click a row to open it in the timeline.', table: 'Table', chart: 'Chart', bar: 'Bars', line: 'Line', scatter: 'Points', along: 'along', up: 'up', noNumbers: 'The result has no column of numbers.', firstRows: 'the first {n} rows',
     allRows: 'All rows as', allRowsDoc: 'The table, and the files above it, have the rows that were loaded; these files have all rows of the statement', writing: 'Writing {file} …', formats: { csv: 'CSV', json: 'JSON', jsonl: 'JSON Lines', parquet: 'Parquet', arrow: 'Arrow' },
     example: { kernels: 'Device work by name', longest: 'Longest slices', steps: 'Steps and their mean', delays: 'Longest launch delays' },
@@ -120,7 +123,7 @@ export default {
     launches: 'Launches', copies: 'Copies', device_use: 'Use of the device', idle: 'Why the device is idle',
   },
   communication: {
-    answer: '{waiting} of the communication is waiting, {moving} moves data.', answerUnknown: 'What part of the communication is waiting cannot be said from one rank.', late: 'Rank {rank} comes late: {share} of the communication time is waiting for it.', notRecorded: 'It was not recorded: record that rank too.',
+    answer: '{waiting} of the communication is waiting, {moving} moves data.', answerUnknown: 'What part of the communication is waiting cannot be said from one rank.', answerRank: 'Rank {rank}:', late: 'Rank {rank} comes late: {share} of all waiting is for it.', notRecorded: 'It was not recorded: record that rank too.',
     wordFor: 'collectives', wait: 'Waiting and moving data', waitDoc: 'Moving: some plane moves data, or what the shortest rank needed. Waiting: for notices of peers, or for ranks that came later. Click a bar to choose it.', moving: 'moving data', waiting: 'waiting', other: 'not known',
     matrix: 'Links between ranks', matrixDoc: 'What went from rank to rank; red is slow. Click a cell to choose its rank.', links: 'Bandwidth of each link', linksDoc: 'Slowest first; red is more than 20 % below the mean of its kind', mean: 'mean', from: 'from', to: 'to', fromTo: 'rank {from} → {to}', bandwidth: 'Bandwidth', bytes: 'Bytes', time_ns: 'Time',
     communication_operators: 'Operators', communication_collectives: 'Across ranks', communication_groups: 'Groups', communication_links: 'Links by step', communication_peer_waits: 'Waits for peers', late_ranks: 'Late ranks',
@@ -166,7 +169,7 @@ export default {
   steps: {
     graph: 'Stages of a step', graphDoc: 'Start and finish of each stage and of the collectives, stream by stream; the average of the complete steps or the chosen one. Click a stage to see it in the timeline.',
     stages: 'Stages', stage: 'Stage', stream: 'stream {n}', start: 'start', finish: 'finish', length: 'length', whole: 'step {time}', forward: 'Forward', backward: 'Backward',
-    average: '{n} step, {time}. | {n} steps, {time} on average.', one: 'Step {n} takes {time}.', mostly: '{stage} is {share} of it.', averageOption: 'average', ofStep: '{share} of the step',
+    average: '{n} step, {time} from end to end. | {n} steps, {time} from end to end on average.', one: 'Step {n} takes {time} from end to end.', fromEndDoc: 'From the end of the step before to the end of this one: with the time between two steps, which the length of a step on the overview does not have', mostly: '{stage} is {share} of it.', averageOption: 'average', ofStep: '{share} of the step',
     fpStart: 'Forward begins with', bpEnd: 'Backward ends with', points: 'Times are', from: { file: 'those of the input', device: 'of the device work that these operators launched', host: 'of the operators on the host' },
     howToSet: 'Other operators: set PROFILING_FP_START and PROFILING_BP_END before starting stepscope (names as in the timeline).',
     step_trace: 'Stages', step_times: 'Device time', step_categories: 'By category', step_reduces: 'Collectives',

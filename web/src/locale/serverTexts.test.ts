@@ -40,12 +40,19 @@ test('a reason of several ranks is told once', () => {
   language.value = 'zh'
 })
 
+test('why a run failed is told in Chinese, with its file', () => {
+  expect(serverSentence('cannot import: /runs/a b.json: it ends before the first complete event (record again; the profiler probably stopped before it had written anything)')).toBe('无法导入：/runs/a b.json：它在第一个完整事件之前就结束了（请重新记录；采集器可能在写入任何内容之前就停止了）')
+  expect(serverSentence('cannot import: /x: it is not a trace: there is no list of events ("traceEvents" or a JSON list) (give a trace written by torch.profiler, MindSpore, msprof or chrome://tracing)')).toContain('不是跟踪文件')
+  expect(serverSentence('cannot import: /x: something new (do it)')).toBe('cannot import: /x: something new (do it)')
+})
+
 test('columns', () => {
   expect(columnTitle('total_ns')).toBe('总时间')
   expect(columnDoc('longest call')).toBe('最长的调用')
   expect(columnDoc('something new')).toBe('something new')
   language.value = 'en'
   expect(columnTitle('total_ns')).toBe('total')
+  expect(columnTitle('step_ns')).not.toBe(columnTitle('step')) // By step has both
   expect(columnDoc('longest call')).toBe('longest call')
   language.value = 'zh'
 })

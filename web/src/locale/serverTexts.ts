@@ -4,7 +4,9 @@ import type { Cell } from '../api'
 import { byUnit } from '../format'
 import { chinese } from '.'
 
-const plain = (column: string) => column.replace(/_(ns|bytes)$/, '').replace(/_/g, ' ')
+// A table may have the number of a step beside its length.
+const titles: Record<string, string> = { step_ns: 'step length' }
+const plain = (column: string) => titles[column] ?? column.replace(/_(ns|bytes)$/, '').replace(/_/g, ' ')
 
 export function columnTitle(column: string): string {
   return chinese()?.server.columns[column] ?? plain(column)
@@ -40,9 +42,20 @@ function translated(text: string): string | null {
   return rest === null ? null : `${named?.[1]}：${rest}`
 }
 
+// "cannot import: FILE: why (what to do)", as the server says why a run failed.
+function failure(english: string): string | null {
+  const [, file, why = '', remedy = ''] = /^cannot import: (.+?): (.+?)(?: \(([^()]+)\))?$/s.exec(english) ?? []
+  const said = translated(why)
+  if (file === undefined || said === null) return null
+  const todo = remedy && translated(remedy)
+  return todo === null ? null : `无法导入：${file}：${said}${todo && `（${todo}）`}`
+}
+
 // Why a table is empty, what to do about a stage: one sentence or several, of a rank or a stage.
 export function serverSentence(english: string): string {
   if (!chinese()) return english
+  const failed = failure(english)
+  if (failed) return failed
   const rank = /^rank (\d+)(?: window (\d+))?: /.exec(english)
   if (rank) return `卡 ${rank[1]}${rank[2] ? ` 窗口 ${rank[2]}` : ''}：${serverSentence(english.slice(rank[0].length))}`
   for (const [between, chineseBetween] of [['; ', '；'], [', ', '，']] as const) {

@@ -9,7 +9,9 @@ export default {
   bar: {
     rank: '卡', allRanks: '所有卡', theme: '主题', light: '浅色', dark: '深色', language: 'English', noLanguage: '未能加载中文文本', help: '快捷键',
     search: '搜索', losses: '数据有丢失', suspects: '数据存疑', clean: '数据完整', collapse: '收起', expand: '展开',
-    back: '所有运行', strip: '训练步', stripDoc: '每步一条：高度是时长，颜色表示时间去向。点击可在所有页面选择该步。拖过多个，或按住 Shift 点另一个，可把按步的图表、时间线和处理器页面缩放到这些步。', range: '第 {first} 到 {last} 步', rangeClear: '恢复全部步',
+    back: '所有运行', strip: '训练步', stripDoc: '每步一条：高度是时长，颜色表示时间去向。点击可在所有页面选择该步。拖过多个，或按住 Shift 点另一个，可把按步的图表、时间线和处理器页面缩放到这些步。', range: '第 {first} 到 {last} 步', rangeClear: '恢复全部步', clipped: '实际比所画的更长',
+    whole: '整个记录', wholeDoc: '这些数值不随所选的步变化', oneRankDoc: '本页只显示一张卡：可在上方选择另一张',
+    missing: { rank: '此运行没有卡 {n}：显示所有卡。', step: '此运行没有第 {n} 步：未选择任何步。' },
   },
   state: {
     loading: '加载中', empty: '没有数据', emptyBecause: '没有数据：{why}', failed: '出错了',
@@ -21,6 +23,7 @@ export default {
     importing: '导入中', waiting: '等待中', failed: '失败', ready: '就绪',
     add: '添加跟踪文件', addHint: '选择跟踪文件，或将其拖放到本页任意位置', drop: '松开即可将文件添加到此文件夹',
     gone: '此运行已不在目录中。页面显示的是之前读取的内容。', unknown: '此目录下没有这个运行。', changing: '此运行已发生变化，正在重新读取。',
+    noSteps: '记录没有标记训练步；概览会尽可能推断',
     tags: '标签', tagAdd: '添加标签', tagRemove: '移除标签 {tag}', tagSearch: '带有标签 {tag} 的运行',
   },
   capture: {
@@ -49,19 +52,19 @@ export default {
     intervalDoc: '从上一步结束到第一个前向算子：主要是读取数据', fp_bpDoc: '从第一个前向算子到最后一个反向算子', tailDoc: '反向之后：没有被掩盖的梯度交换和优化器',
   },
   overview: {
-    answer: '一步用时 {step}：{top} 占 {share}。', noSteps: '这次记录里没有训练步。',
-    budget: '一步的时间去向', budgetDoc: '设备在做什么、为什么停顿；各部分之和等于一步', stages: '一步的阶段', stagesDoc: '迭代间隙、前反向、迭代拖尾：完整步的平均值或所选的步',
+    answer: '一步用时 {step}：{top}占 {share}。', answerStep: '一步用时 {step}。', noSteps: '这次记录里没有训练步。',
+    budget: '一步的时间去向', budgetDoc: '设备在做什么、为什么停顿；各部分之和等于一步', stages: '一步的阶段', stagesDoc: '迭代间隙、前反向、迭代拖尾：完整步的平均值或所选的步', fromEnd: '首尾相接 {time}', fromEndDoc: '阶段从上一步结束算起，因此包含两步之间不属于任何一步的时间（{gap}）',
     findings: '助手', findingsDoc: '使训练步变长的原因，可节省最多的在前', noFindings: '没有突出的问题，占比最大的是{part}。',
     gain: '每步最多可省 {time}（{share}）', evidence: '在时间线中查看', operators: '耗时最多的算子类型', operatorsDoc: '按类型统计的算子自身时间（整个记录，主要工作所在处）',
     between: '两步之间有 {time} 不属于任何一步：一次迭代用时 {iteration}。',
     perStep: '唯一的一步 | {n} 步的平均值', ofWindows: '{n} 个记录窗口', onDevices: '{n} 个设备', meanGap: '，', perStepDoc: '不含每张卡的第一步：它比其他步长', oneStep: '第 {n} 步', ranksHint: '卡 {rank}',
     confidence: { measured: '实测', derived: '推导', hint: '提示' },
     confidenceDoc: { measured: '时间就是这样测得的', derived: '由测得的时间按规则推出，规则可能有误', hint: '值得一看' },
-    data: '数据准备', timeline: '时间线', resources: '资源', slices: '切片', slicesDoc: '记录中所有有起点和长度的事件，含所有卡', span: '记录时长', spanDoc: '从设备第一个事件开始到最后一个事件结束；多个设备取最长的', busy: '设备忙碌', busyDoc: '记录时间中任一流有任务的比例', hidden: '通信被掩盖', hiddenDoc: '与计算同时进行的通信比例', lanes: '泳道', lanesDoc: '时间线的行：线程、流以及由它们算出的内容', streams: '设备流', streamsDoc: '设备的任务队列；同一流内按序执行，多个流可同时执行',
+    data: '数据准备', timeline: '时间线', resources: '资源', slices: '切片', slicesDoc: '记录中所有有起点和长度的事件，含所有卡', span: '记录时长', spanDoc: '从主机或设备的第一个事件开始到最后一个事件结束', busy: '设备忙碌', busyDoc: '任一流有任务的时间，占设备第一个任务到最后一个任务的时间的比例', operatorsBusy: '算子忙碌', operatorsBusyDoc: '没有记录设备：主机上有算子运行的时间，占从第一个到最后一个算子的时间的比例', hidden: '通信被掩盖', hiddenDoc: '与计算同时进行的通信比例', lanes: '泳道', lanesDoc: '时间线的行：线程、流以及由它们算出的内容', streams: '设备流', streamsDoc: '设备的任务队列；同一流内按序执行，多个流可同时执行',
     peak: '内存峰值', ofCapacity: '{capacity} 的 {share}', cpuBusy: 'CPU 忙碌', peakDoc: '同一时刻分配的最大值，取需求最大的内存池', cpuBusyDoc: '既不空闲也不等待输入输出，占整机所有处理器的比例', tensorCores: '张量核时间', tensorCoresDoc: '名称表明使用张量核的计算核函数所占的时间（NVIDIA）', occupancy: '平均占用率', occupancyDoc: '核函数的估计占用率，按时间加权：多处理器上的 warp 数占可容纳数的比例', cube: 'Cube 利用率', cubeDoc: '按计数器，Cube 单元工作的时间占计算核函数时间的比例（昇腾）',
   },
   table: {
-    search: '搜索', searchHint: '搜索或 /正则/', rows: '{n} 行 | {n} 行', shown: '{n} 行中的 {shown} 行', columns: '列', csv: 'CSV', noMatch: '没有匹配的行。',
+    searchWrong: '这不是正确的 /表达式/：显示全部行。', search: '搜索', searchHint: '搜索或 /正则/', rows: '{n} 行 | {n} 行', shown: '{n} 行中的 {shown} 行', columns: '列', csv: 'CSV', noMatch: '没有匹配的行。',
     cut: '共 {n} 行，这里只载入并统计了前 {shown} 行。', exact: '精确值：{value}', expand: '展开',
     filter: '筛选', filterDoc: '文本：词或 /正则/；数值：> 1 ms、<= 5 %、2..8、3', filterOf: '筛选{column}', filterWrong: '无法理解：请写 > 1 ms、<= 5 %、2..8、3，或正确的 /正则/', width: '拖动改变宽度（在表头上按 Alt 和方向键）；双击恢复',
   },
@@ -100,7 +103,7 @@ export default {
     },
   },
   sql: {
-    run: '运行', tables: '表', ms: '{n} 毫秒', more: '只显示前 {n} 行。', placeholder: 'select name, sum(dur) from kernels group by 1 order by 2 desc',
+    run: '运行', cancel: '取消', cancelled: '查询已取消。', tables: '表', ms: '{n} 毫秒', more: '只显示前 {n} 行。', placeholder: 'select name, sum(dur) from kernels group by 1 order by 2 desc',
     saved: '查询', name: '保存名称', save: '保存', remove: '删除此查询', filter: '筛选表和列', insertTable: '插入表名', jump: '点击一行可在时间线中打开。', table: '表格', chart: '图表', bar: '柱状', line: '折线', scatter: '散点', along: '横轴', up: '纵轴', noNumbers: '结果没有数值列。', firstRows: '前 {n} 行',
     allRows: '全部行导出为', allRowsDoc: '表格及其上方的文件只含已加载的行；这些文件含语句的全部行', writing: '正在写 {file} …', formats: { csv: 'CSV', json: 'JSON', jsonl: 'JSON Lines', parquet: 'Parquet', arrow: 'Arrow' },
     example: { kernels: '按名称的设备任务', longest: '最长的切片', steps: '各步与平均值', delays: '最长的下发延迟' },
@@ -120,7 +123,7 @@ export default {
     launches: '下发', copies: '拷贝', device_use: '设备利用', idle: '设备为何空闲',
   },
   communication: {
-    answer: '通信时间中 {waiting} 在等待，{moving} 在传输数据。', answerUnknown: '只有一张卡的记录，无法区分等待与传输。', late: '卡 {rank} 晚到：{share} 的通信时间在等它。', notRecorded: '它没有被记录：请把那张卡也记录下来。',
+    answer: '通信时间中 {waiting} 在等待，{moving} 在传输数据。', answerUnknown: '只有一张卡的记录，无法区分等待与传输。', answerRank: '卡 {rank}：', late: '卡 {rank} 晚到：全部等待中 {share} 是在等它。', notRecorded: '它没有被记录：请把那张卡也记录下来。',
     wordFor: '集合通信', wait: '等待与传输', waitDoc: '传输：有平面在搬运数据，或最短的卡所需的时间。等待：等对端的通知，或等晚到的卡。点击柱子可选择。', moving: '传输', waiting: '等待', other: '未知',
     matrix: '卡间链路', matrixDoc: '卡与卡之间的传输；红色为慢。点击单元格选择该卡。', links: '每条链路的带宽', linksDoc: '最慢的在前；红色表示低于同类平均值 20 % 以上', mean: '平均', from: '源', to: '目的', fromTo: '卡 {from} → {to}', bandwidth: '带宽', bytes: '字节', time_ns: '时间',
     communication_operators: '通信算子', communication_collectives: '跨卡', communication_groups: '通信域', communication_links: '按步的链路', communication_peer_waits: '等待对端', late_ranks: '晚到的卡',
@@ -166,7 +169,7 @@ export default {
   steps: {
     graph: '一步的阶段', graphDoc: '各阶段以及各流集合通信的开始和结束；完整步的平均值或所选的步。点击阶段可在时间线中查看。',
     stages: '阶段', stage: '阶段', stream: '流 {n}', start: '开始', finish: '结束', length: '时长', whole: '一步 {time}', forward: '前向', backward: '反向',
-    average: '{n} 步，{time}。 | {n} 步，平均 {time}。', one: '第 {n} 步用时 {time}。', mostly: '{stage}占 {share}。', averageOption: '平均', ofStep: '占一步的 {share}',
+    average: '{n} 步，首尾相接 {time}。 | {n} 步，首尾相接平均 {time}。', one: '第 {n} 步首尾相接用时 {time}。', fromEndDoc: '从上一步结束到这一步结束：包含两步之间的时间，概览中一步的时长不含这段时间', mostly: '{stage}占 {share}。', averageOption: '平均', ofStep: '占一步的 {share}',
     fpStart: '前向起始算子', bpEnd: '反向终止算子', points: '时间点取自', from: { file: '输入文件', device: '这些算子下发的设备任务', host: '主机上的算子' },
     howToSet: '如需指定其他算子：启动 stepscope 前设置 PROFILING_FP_START 和 PROFILING_BP_END（名称与时间线一致）。',
     step_trace: '阶段', step_times: '设备时间', step_categories: '按类别', step_reduces: '集合通信',

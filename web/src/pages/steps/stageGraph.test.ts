@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { reduceLines, stageBoxes } from './stageGraph'
+import { boxTexts, reduceLines, stageBoxes } from './stageGraph'
 
 test('stages touch each other and fill the step', () => {
   const boxes = stageBoxes({ dur_ns: 100, iteration_interval_ns: 10, fp_and_bp_ns: 70, fp_ns: 30, bp_ns: 40, tail_ns: 20 })
@@ -18,4 +18,12 @@ test('collectives have a line for each stream and end with the step', () => {
   expect(lines[1]?.boxes[0]?.width).toBeCloseTo(0.1)
   expect(lines[1]?.boxes[0]?.length).toBe(20)
   expect(reduceLines([{ stream: null, name: 'a', offset_ns: 0, dur_ns: 5 }], 100)[0]?.name).toBe('')
+})
+
+test('a box has what it has room for', () => {
+  const texts = (pixels: number) => boxTexts('ncclDevKernel_AllReduce', '14.30 ms', pixels, (name, most) => name.slice(0, most))
+  expect(texts(400)).toEqual(['ncclDevKernel_AllReduce', '14.30 ms'])
+  for (const pixels of [40, 90, 140, 200]) expect(texts(pixels).join('  ').length * 7, String(pixels)).toBeLessThanOrEqual(pixels)
+  expect(texts(90)).toHaveLength(1)
+  expect(texts(20)).toEqual([])
 })

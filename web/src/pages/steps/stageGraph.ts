@@ -36,6 +36,15 @@ export function stageBoxes(row: Row): Box[] {
   })
 }
 
+const letter = 7 // pixels, more or less
+// What a box of so many pixels has room for: its name and its length, its name alone, or nothing.
+export function boxTexts(name: string, length: string, pixels: number, cut: (name: string, most: number) => string): string[] {
+  const most = Math.floor((pixels - 8) / letter)
+  if (most < 5) return []
+  const beside = most - length.length - 2
+  return beside >= Math.min(name.length, 8) ? [cut(name, beside), length] : [cut(name, most)]
+}
+
 // What reaches beyond the step is cut where it ends.
 export function reduceLines(rows: Row[], whole: number): Line[] {
   const lines = new Map<string, Box[]>() // by stream, '' where there is none
