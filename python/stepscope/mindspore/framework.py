@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from typing import Any
+from typing import Any, Callable
 
 
 def cpu_profiler() -> Any:
@@ -45,11 +45,35 @@ def cell_class() -> Any:
     return Cell
 
 
-def step_callback_class() -> Any:
-    """The callback that ``Model.train`` puts in front of all others."""
-    from mindspore.train.model import _FrameworkProfilerCallback
+def follow_training_steps(
+    begins: Callable[[Any], None], ends: Callable[[Any], None]
+) -> Callable[[], None]:
+    """Calls them, with the run context, at both ends of each step of ``Model.train``; returns what
+    ends that. By the callback that ``Model.train`` puts in front of all others; not by its older
+    ``step_begin`` and ``step_end``, which are told of the steps of an evaluation, too."""
+    from mindspore.train.model import _FrameworkProfilerCallback as Callback
 
-    return _FrameworkProfilerCallback
+    kept: dict[str, Any] = {}
+    for name, tell in (("on_train_step_begin", begins), ("on_train_step_end", ends)):
+        kept[name] = vars(Callback).get(name)
+        setattr(Callback, name, _followed(getattr(Callback, name), tell))
+
+    def stop() -> None:
+        for name, method in kept.items():
+            if method is None:
+                delattr(Callback, name)
+            else:
+                setattr(Callback, name, method)
+
+    return stop
+
+
+def _followed(method: Callable[..., None], tell: Callable[[Any], None]) -> Callable[..., None]:
+    def followed(callback: Any, run_context: Any) -> None:
+        method(callback, run_context)
+        tell(run_context)
+
+    return followed
 
 
 # Of the auto-parallel context; those that a version does not have are left out.

@@ -30,7 +30,7 @@ class Pipeline:
         from mindspore.dataset import config
 
         before = config.get_monitor_sampling_interval()
-        config.set_monitor_sampling_interval(max(_INTERVAL_MS, min(before, 1000)))
+        config.set_monitor_sampling_interval(_INTERVAL_MS)
         try:
             self._manager.init()
             self._manager.start()

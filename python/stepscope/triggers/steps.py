@@ -118,16 +118,12 @@ class ModelMarks:
         from stepscope.mindspore import framework
 
         self._once = Once()
-        self._callback = framework.step_callback_class()
-        self._theirs = begin = self._callback.step_begin
+        self._stop = framework.follow_training_steps(self._step_begins, lambda _: None)
 
-        def step_begin(callback: Any, run_context: Any) -> None:
-            begin(callback, run_context)
-            with guarded("a step of Model.train", self._once):
-                _record.step(int(run_context.original_args().cur_step_num))
-
-        self._callback.step_begin = step_begin
+    def _step_begins(self, run_context: Any) -> None:
+        with guarded("a step of Model.train", self._once):
+            _record.step(int(run_context.original_args().cur_step_num))
 
     def stop(self) -> None:
-        self._callback.step_begin = self._theirs
+        self._stop()
         _record.end_step()

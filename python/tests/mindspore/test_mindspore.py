@@ -134,6 +134,7 @@ def test_a_killed_program_keeps_all_but_its_last_two_seconds(
         truth = train("killed.py", expect=-signal.SIGKILL)
         with stepscope.open(tmp_path) as run:
             last, ended_ns = rows(run, "select max(step), max(ts + dur) from ops")[0]
+            behind = rows(run, f"select count(*) from steps where step > {last} and complete")
         for folder in [*left_behind(truth["pid"]), *tmp_path.glob("stepscope-mindspore-*")]:
             shutil.rmtree(folder)  # what the next recording would do
         lost_s = (truth["killed_ns"] - ended_ns) / 1e9
@@ -143,6 +144,7 @@ def test_a_killed_program_keeps_all_but_its_last_two_seconds(
             shutil.rmtree(folder)
     assert last <= truth["last_step"]
     assert lost_s <= 2
+    assert behind == [(0,)]
 
 
 def test_stop_at_step_records_its_steps(train: Started, recorded: Opened) -> None:
@@ -157,6 +159,39 @@ def test_stop_at_epoch_records_its_epoch(train: Started, recorded: Opened) -> No
     run = recorded()
     counts = rows(run, "select step, count(*) from ops group by step order by step")
     assert sum(count for _, count in counts) == 8 * 43
+
+
+@pytest.mark.parametrize("how", ["profiler", "callback", "dynamic"])
+def test_an_evaluation_has_no_steps_of_the_training_and_does_not_end_it(
+    train: Started, recorded: Opened, how: str
+) -> None:
+    truth = train("fit.py", how)
+    assert truth["trained"] == list(range(1, 13))
+    wanted = truth["trained"] if how == "profiler" else [3, 4, 5, 6]
+    run = recorded()
+    assert run.query("select step from steps order by ts")["step"].tolist() == wanted
+    assert "was not reached" not in truth["said"]
+
+
+def test_batches_that_are_fetched_between_steps_are_waited_for(
+    train: Started, recorded: Opened
+) -> None:
+    train("fit.py", "slow_input")  # 80 ms a batch
+    run = recorded()
+    verdict = run.pipeline()
+    assert verdict["input_bound"].tolist() == ["highly"]
+    assert verdict["wait_share"][0] > 0.5
+    # Ten times a second, and not once.
+    (count, first, last) = rows(run, "select count(*), min(ts), max(ts) from queues "
+                                     "where stage = 'BatchOp_1'")[0]  # fmt: skip
+    assert count >= (last - first) / 0.2e9
+
+
+def test_a_profiler_that_goes_out_of_scope_stops_at_once(train: Started, recorded: Opened) -> None:
+    truth = train("dropped.py")
+    assert truth["still_recording"] is False
+    assert "was deleted while it recorded" in truth["said"]
+    assert rows(recorded(), "select count(*) > 0 from ops") == [(True,)]
 
 
 def test_two_ranks_tell_waiting_from_transfer(train: Started, recorded: Opened) -> None:

@@ -192,6 +192,7 @@ std::vector<PipelineStepRow> step_rows(const RankId& rank, const PipelineStages&
     if (batch.stage == host && batch.size != kNull && batch.size == batch.capacity) ++row.host_full;
     if (batch.stage == data && batch.size == 0) ++row.data_empty;
     if (batch.stage != waits) continue;
+    if (row.step_ns != kNull) add_time(row.step_ns, batch.before_step_ns);
     add_time(row.wait_ns, batch.fetch_ns);
     add_time(row.exposed_wait_ns, batch.exposed_ns);
   }
@@ -219,8 +220,7 @@ void expose_waits(const std::vector<DeviceIntervals>& devices, PipelineStages& s
     batch.exposed_ns = batch.fetch_ns;
     const Stage& stage = stages.stages[batch.stage];
     if (stage.role == StageRole::kDataQueue) continue;
-    Interval wait{batch.ts_ns, bounded_plus(batch.ts_ns, batch.fetch_ns)};
-    if (!stamped_at_start(stage)) wait = {bounded_minus(batch.ts_ns, batch.fetch_ns), batch.ts_ns};
+    const Interval wait = wait_of(stage, batch);
     const auto after_start = [&](const Interval& one) { return one.end_ns <= wait.start_ns; };
     auto at = std::partition_point(busy.begin(), busy.end(), after_start);
     for (; at != busy.end() && at->start_ns < wait.end_ns; ++at) {

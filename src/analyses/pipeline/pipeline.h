@@ -81,8 +81,9 @@ inline constexpr Field<PipelineRow> kPipelineFields[] = {
     field<&PipelineRow::exposed_wait_ns>(
         "exposed_wait_ns", Unit::kNanoseconds,
         "of that, with no device at work; all of it without a device"),
-    field<&PipelineRow::step_ns>("step_ns", Unit::kNanoseconds,
-                                 "time of the steps in which it was measured, as in step_budget"),
+    field<&PipelineRow::step_ns>(
+        "step_ns", Unit::kNanoseconds,
+        "time of the steps in which it was measured, as in step_budget, and of waits between them"),
     field<&PipelineRow::wait_share>("wait_share", Unit::kShare, "exposed_wait_ns over step_ns"),
     field<&PipelineRow::host_batches>("host_batches", Unit::kCount,
                                       "batches taken from the host queue"),
@@ -232,7 +233,8 @@ inline constexpr Field<PipelineStepRow> kPipelineStepFields[] = {
         "exposed_wait_ns", Unit::kNanoseconds,
         "of that, with no device at work; all of it without a device"),
     field<&PipelineStepRow::step_ns>("step_ns", Unit::kNanoseconds,
-                                     "length of the step, as in step_budget"),
+                                     "length of the step, as in step_budget, and of waits between "
+                                     "it and the one before"),
     field<&PipelineStepRow::wait_share>("wait_share", Unit::kShare, "exposed_wait_ns over step_ns"),
 };
 

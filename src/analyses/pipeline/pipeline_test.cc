@@ -230,6 +230,31 @@ TEST(Pipeline, APutAndATakeAreOneBatch) {
   EXPECT_EQ(result.batches.size(), 12u) << "every record is in the table";
 }
 
+// Model.train fetches a batch before it says that the step begins: 900 of 1000 ns, here.
+TEST(Pipeline, WaitsBetweenStepsAreOfTheStepThatFollows) {
+  MadeRun run;
+  RankBuilder& rank = run.rank;
+  add_batches(rank, "dataset_iterator", {{0, 8, 900}, {0, 8, 900}, {0, 8, 900}, {0, 8, 900}});
+  // The fetches end at 1000, 2000, 3000, and 4000, behind the last step; at 2100 somebody
+  // evaluates.
+  for (int64_t step = 1; step <= 3; ++step) add_step(rank, step, step * 1000 + 50, 50);
+  const PipelineResult& result = run.analyses().pipeline();
+  const PipelineRow& row = result.verdicts.at(0);
+  EXPECT_EQ(row.waits, 2) << "the first step is in no average";
+  EXPECT_EQ(row.wait_ns, 1800);
+  EXPECT_EQ(row.step_ns, 1900);
+  EXPECT_EQ(row.input_bound, "highly");
+  EXPECT_EQ(row.slow_stage, "process");
+  ASSERT_EQ(result.steps.size(), 3u);
+  for (const PipelineStepRow& step : result.steps) {
+    EXPECT_EQ(step.batches, 1);
+    EXPECT_EQ(step.host_empty, 1);
+    EXPECT_EQ(step.wait_ns, 900);
+    EXPECT_EQ(step.step_ns, 950);
+  }
+  EXPECT_EQ(result.batches.at(3).batch.step, kNull);
+}
+
 TEST(Pipeline, ARunWithoutDataPipelineSaysWhatToRecord) {
   MadeRun run;
   add_step(run.rank, 1, 0, 10);

@@ -177,7 +177,7 @@ class StageReader {
                       stage.queue.add(size, capacity);
                       if (number == kNull && push_ns == kNull && fetch_ns == kNull) return;
                       result_.batches.push_back({place, number, kNull, ts_ns, size, capacity,
-                                                 push_ns, fetch_ns, kNull, kNull, true});
+                                                 push_ns, fetch_ns, kNull, kNull, true, 0});
                     });
     // Files without times have 0; what counts then is the number.
     std::stable_sort(result_.batches.begin(), result_.batches.end(),
@@ -269,8 +269,25 @@ class StageReader {
         continue;
       }
       const size_t at = finder.find(batch.ts_ns);
-      batch.step = at == StepOfMoment::kNone ? kNull : steps[at].step;
+      if (at == StepOfMoment::kNone) {
+        place_before_step(batch);
+      } else {
+        batch.step = steps[at].step;
+      }
     }
+  }
+
+  void place_before_step(Batch& batch) const {
+    const std::span<const StepRow> steps = result_.steps;
+    const auto next = std::ranges::upper_bound(steps, batch.ts_ns, {}, &StepRow::start_ns);
+    if (next == steps.end()) return;
+    batch.step = next->step;
+    if (batch.fetch_ns == kNull) return;
+    const Interval wait = wait_of(result_.stages[batch.stage], batch);
+    const int64_t from_ns =
+        next == steps.begin() ? wait.start_ns : std::max(wait.start_ns, (next - 1)->work_end_ns());
+    batch.before_step_ns =
+        std::max<int64_t>(0, bounded_minus(std::min(wait.end_ns, next->work_start_ns), from_ns));
   }
 
   static constexpr size_t kUnused = std::numeric_limits<size_t>::max();
@@ -318,6 +335,13 @@ double QueueUse::mean() const {
 double QueueUse::usage() const {
   return capacity == kNull || capacity <= 0 ? std::numeric_limits<double>::quiet_NaN()
                                             : mean() / static_cast<double>(capacity);
+}
+
+bool stamped_at_start(const Stage& stage) { return stage.role != StageRole::kHostQueue; }
+
+Interval wait_of(const Stage& stage, const Batch& batch) {
+  if (stamped_at_start(stage)) return {batch.ts_ns, bounded_plus(batch.ts_ns, batch.fetch_ns)};
+  return {bounded_minus(batch.ts_ns, batch.fetch_ns), batch.ts_ns};
 }
 
 size_t PipelineStages::find(StageRole role) const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyses/steps/step_row.h"
+#include "base/intervals.h"
 #include "store/store_reader.h"
 
 namespace stepscope {
@@ -62,6 +63,9 @@ struct Batch {
   // Of the time to get it, what no device worked through; kNull where that is not measured.
   int64_t exposed_ns = kNull;
   bool counted = true;
+  // Of the time to get it, what lies between its step and the one before: Model.train fetches a
+  // batch before it says that the step begins.
+  int64_t before_step_ns = 0;
 };
 
 struct PipelineStages {
@@ -75,7 +79,13 @@ struct PipelineStages {
   size_t find(StageRole role) const;
 };
 
-// `steps` of the rank, by start; they must outlive the result.
+// Whether the stage's batches are stamped when getting them begins: all but MindSpore's records of
+// the host queue, which are stamped at the end.
+bool stamped_at_start(const Stage& stage);
+Interval wait_of(const Stage& stage, const Batch& batch);
+
+// A batch that was got between two steps belongs to the second one. `steps` of the rank, by start;
+// they must outlive the result.
 PipelineStages pipeline_stages(const StoreReader& store, size_t rank,
                                std::span<const StepRow> steps);
 

@@ -100,14 +100,15 @@ void measure_wait(const PipelineStages& stages, PipelineRow& row) {
   row.wait_source = stages.stages[stage].name;
   row.wait_ns = 0;
   row.exposed_wait_ns = 0;
+  int64_t step_ns = 0;
   for (const Batch& batch : stages.batches) {
     if (batch.stage != stage || batch.fetch_ns == kNull) continue;
     if (in_steps && !averaged.contains(batch.step)) continue;
     ++row.waits;
     row.wait_ns = bounded_plus(row.wait_ns, batch.fetch_ns);
     row.exposed_wait_ns = bounded_plus(row.exposed_wait_ns, batch.exposed_ns);
+    step_ns = bounded_plus(step_ns, batch.before_step_ns);
   }
-  int64_t step_ns = 0;
   if (in_steps) {
     for (const StepRow& step : stages.steps) step_ns += step.averaged ? step.work_dur_ns : 0;
   } else {
@@ -198,8 +199,6 @@ void name_bottleneck(const PipelineStages& stages, const std::vector<size_t>& sl
 }
 
 }  // namespace
-
-bool stamped_at_start(const Stage& stage) { return stage.role != StageRole::kHostQueue; }
 
 size_t host_queue_of(const PipelineStages& stages) {
   const size_t host = stages.find(StageRole::kHostQueue);

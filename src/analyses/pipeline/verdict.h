@@ -18,10 +18,6 @@ size_t main_root_of(const PipelineStages& stages);
 size_t host_queue_of(const PipelineStages& stages);
 size_t wait_stage_of(const PipelineStages& stages);
 
-// Whether the stage's batches are stamped when getting them begins: all but MindSpore's records of
-// the host queue, which are stamped at the end.
-bool stamped_at_start(const Stage& stage);
-
 // Fills the counts, times, statuses and the verdict. `slow_operators` is bottleneck_operators() of
 // the operators.
 void judge(const PipelineStages& stages, const std::vector<size_t>& slow_operators,

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <string>
+#include <unordered_set>
 
 #include "json/json_tree.h"
 #include "stepscope/record.h"
@@ -239,6 +240,7 @@ void HostTables::finish(Ending ending) {
   std::stable_sort(steps_.begin(), steps_.end(),
                    [](const StepMark& a, const StepMark& b) { return a.ts_ns < b.ts_ns; });
   const StringId marked = rank.strings.intern("marked");
+  std::unordered_set<int64_t> numbers;
   for (size_t at = 0; at < steps_.size(); ++at) {
     const StepMark& mark = steps_[at];
     if (mark.number == kNull) continue;
@@ -262,6 +264,9 @@ void HostTables::finish(Ending ending) {
     slice.kind = SliceKind::kAnnotation;
     rank.add_slice(mark.track, slice);
     if (!has_end) rank.quality.add(QualityCode::kWindowCut, rank.strings.view(step.name));
+    // A program that trains twice counts from the start again.
+    if (!numbers.insert(mark.number).second)
+      rank.quality.add(QualityCode::kDuplicateId, rank.strings.view(step.name));
   }
   if (ending == Ending::kStopped) return;
   const bool goes_on = ending == Ending::kGoesOn;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -120,10 +121,32 @@ void MindsporeTables::read_memory(const RawTable& table) {
   records_ += static_cast<int64_t>(table.rows);
 }
 
-void MindsporeTables::finish(const std::string& folder) {
-  if (track_ != kNoDetail) add_module_ranges();
+void MindsporeTables::finish(const std::string& folder, Ending ending) {
+  if (track_ != kNoDetail) {
+    add_module_ranges();
+    if (ending != Ending::kStopped) mark_steps_without_operators(ending);
+  }
   read_files(folder);
   read_note();
+}
+
+// Operators come in windows of whole steps. What a killed program had not handed over is lost, and
+// the steps behind say nothing about where their time goes.
+void MindsporeTables::mark_steps_without_operators(Ending ending) {
+  RankBuilder& rank = run_.rank();
+  int64_t last_ns = std::numeric_limits<int64_t>::min();
+  for (const SliceRecord& op : rank.slices(track_))
+    last_ns = std::max(last_ns, op.ts_ns + op.dur_ns);
+  int64_t count = 0;
+  for (StepRecord& step : rank.steps) {
+    if (!step.complete || step.ts_ns < last_ns) continue;
+    step.complete = false;
+    ++count;
+  }
+  if (count == 0) return;
+  rank.quality.add(
+      ending == Ending::kBrokeOff ? QualityCode::kDroppedRecords : QualityCode::kWindowCut,
+      "steps behind the last MindSpore operators that were written", count);
 }
 
 // Operators that run one after the other in the same module are one range of it.

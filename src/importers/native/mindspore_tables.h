@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "importers/native/host_tables.h"
 #include "importers/native/raw_run.h"
 
 namespace stepscope {
@@ -24,7 +25,7 @@ class MindsporeTables {
   bool read(const RawTable& table);
   // Call after the last table and when the steps are known: module ranges end with their step.
   // `folder` is that of the raw file.
-  void finish(const std::string& folder);
+  void finish(const std::string& folder, Ending ending);
 
   int64_t records() const { return records_; }
 
@@ -32,6 +33,7 @@ class MindsporeTables {
   void read_operators(const RawTable& table);
   void read_memory(const RawTable& table);
   uint32_t detail_of(int64_t name, int64_t input_shapes);
+  void mark_steps_without_operators(Ending ending);
   void add_module_ranges();
   const std::vector<StringId>& path_of(StringId module);
   void read_files(const std::string& folder);

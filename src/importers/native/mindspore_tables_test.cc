@@ -105,6 +105,28 @@ TEST_F(MindsporeRun, OperatorsAreInTheirStepsWithModulesShapesAndMemory) {
   EXPECT_EQ(imported.quality("unknown_category"), 0);
 }
 
+TEST_F(MindsporeRun, StepsWhoseOperatorsAKilledProgramLostAreNotComplete) {
+  for (int step = 1; step <= 5; ++step) {
+    stepscope_step(step);
+    run("Default/ReLU-op0");
+    if (step == 3) hand_over();  // what comes behind is never handed over
+  }
+  stepscope_end_step();
+  stepscope_stop();
+  const std::string raw = framework() + "/stepscope.raw";
+  const auto complete_steps = [&](int64_t& dropped) {
+    ImportedRank imported = import_run();
+    dropped = imported.quality("dropped_records");
+    return imported.integers(Table::kSteps, "complete");
+  };
+  int64_t dropped = 0;
+  EXPECT_EQ(complete_steps(dropped), (std::vector<int64_t>{1, 1, 1, 1, 1}));
+  EXPECT_EQ(dropped, 0) << "a program that stopped has done nothing in them";
+  std::filesystem::resize_file(raw, std::filesystem::file_size(raw) - 7);  // the note of the end
+  EXPECT_EQ(complete_steps(dropped), (std::vector<int64_t>{1, 1, 1, 0, 0}));
+  EXPECT_EQ(dropped, 2);
+}
+
 TEST_F(MindsporeRun, ThePipelineFilesBesideTheRawFileAreRead) {
   const int64_t now_ms = clock_ns(CLOCK_MONOTONIC) / 1'000'000;
   const int64_t before_ns = clock_ns(CLOCK_REALTIME);

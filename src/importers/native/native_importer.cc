@@ -97,6 +97,9 @@ void read_notes(const RawRun& run, RankBuilder& rank) {
     } else if (name == "not_honoured" && json.is_object()) {
       for (const auto& [option, why] : json.items())
         rank.quality.add(QualityCode::kNotHonoured, option + ": " + text_of(why));
+    } else if (name == "open_ranges" && json.is_number_integer()) {
+      rank.quality.add(QualityCode::kUnfinishedOperation,
+                       "ranges of the program; they are not in any table", json.get<int64_t>());
     } else if (name == "recording" || name == "end") {
       versions[name] = json;
     } else if (name == "profiler_window") {
@@ -272,7 +275,7 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
     }
     host.finish(ending_of(run, was_open));
     device.finish();
-    mindspore.finish(folder_of(candidate.path));
+    mindspore.finish(folder_of(candidate.path), ending_of(run, was_open));
     for (const auto& [table, rows] : unknown_tables)
       rank.quality.add(QualityCode::kUnknownCategory, "table " + table, rows);
     add_source(rank, candidate.path, "raw",

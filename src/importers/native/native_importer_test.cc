@@ -266,6 +266,21 @@ TEST(NativeImporter, ACapturesRunSaysWhyAndHasNamesAndTimes) {
   EXPECT_EQ(run.quality("unparsable_event"), 0);
 }
 
+TEST(NativeImporter, OpenRangesAndRepeatedNumbersOfStepsAreNoted) {
+  const TemporaryFolder folder;
+  start(folder.path("run/FRAMEWORK"), 0);
+  train_steps(1, 3);
+  train_steps(1, 2);
+  stepscope_end_step();
+  stepscope_metadata("open_ranges", "2");
+  stepscope_stop();
+  ImportedRank run = import_only(folder.path());
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ(run.rows(Table::kSteps), 5u);
+  EXPECT_EQ(run.quality("duplicate_id"), 2);
+  EXPECT_EQ(run.quality("unfinished_operation"), 2);
+}
+
 TEST(NativeImporter, ADamagedFileKeepsWhatIsWhole) {
   const TemporaryFolder folder;
   start(folder.path("run/FRAMEWORK"), 0);

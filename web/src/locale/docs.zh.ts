@@ -159,7 +159,7 @@ export const fields: Record<string, string> = {
   "what holds it up: operators from the data's end on, a stage, the transfer to the device, or training": '拖慢训练的是什么：从数据端开始的算子、某个阶段、到设备的传输，或 training（训练本身）',
   'highly, moderately or not, by wait_share; potentially: not, but the device also stood still for 3 % or more of the steps while nothing was recorded; empty: not measured': '按 wait_share：highly（严重）、moderately（中等）或 not（不受限）；potentially：同 not，但设备另有 3 % 或更多的步时间停顿而没有任何记录；空：没有测量',
   'stage at which the training\'s waiting was measured': '测量训练等待时间的阶段', 'batches with a measured wait, in the steps of averages': '计入平均的步内测得等待的批数', 'time the training waited for data': '训练等待数据的时间',
-  'of that, with no device at work; all of it without a device': '其中没有设备在工作的时间；没有设备时为全部', 'time of the steps in which it was measured, as in step_budget': '测得等待的步的时间，同 step_budget',
+  'of that, with no device at work; all of it without a device': '其中没有设备在工作的时间；没有设备时为全部', 'time of the steps in which it was measured, as in step_budget, and of waits between them': '测得等待的步的时间（同 step_budget）加上步与步之间的等待', 'length of the step, as in step_budget, and of waits between it and the one before': '步长（同 step_budget）加上它与前一步之间的等待',
   'exposed_wait_ns over step_ns': 'exposed_wait_ns / step_ns', 'batches taken from the host queue': '从主机队列取走的批数', 'of these, queue found empty': '其中取数时队列为空的批数',
   'of these, queue found full': '其中取数时队列已满的批数', 'batches of the data queue on the device': '设备上数据队列的批数', 'of these, queue empty': '其中队列为空的批数',
   'host queue: mean time to get a batch from the pipeline': '主机队列：从流水线取得一批数据的平均时间', 'host queue: mean time to push a batch to the device': '主机队列：把一批数据推送到设备的平均时间',

@@ -92,6 +92,7 @@ class DynamicProfilerMonitor:
         self._window: DynamicWindow | None = None
         self._is_counted = False  # whether the framework said how many steps came before
         self._is_off = False
+        self._entered = 0
 
         self._registration: Registration | None = None
         self._helper: Helper | None = None
@@ -188,11 +189,15 @@ class DynamicProfilerMonitor:
 
     _clean_resource = close  # MindSpore's name
 
+    # MindSpore enters its callbacks for a training, and once more for each evaluation in it.
     def __enter__(self) -> DynamicProfilerMonitor:
+        self._entered += 1
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.on_train_end()
+        self._entered -= 1
+        if self._entered <= 0:
+            self.on_train_end()
 
     # The training thread.
 
@@ -288,14 +293,17 @@ class DynamicProfilerMonitor:
         self._tell_state("recording", config)
         self._say(logging.INFO, f"{_steps(config)}: recording into {window.path}")
 
-    def _finish(self, window: DynamicWindow) -> None:
+    def _finish(self, window: DynamicWindow, last: int | None = None) -> None:
         self._window = None
         self._seen = -1  # what came meanwhile counts now
         config = self._telling.about or window.config
         path = window.path
         window.stop()
         self._telling.path = path
-        text = f"{_steps(config)} are recorded in {path}"
+        steps = _steps(config) if last is None else f"steps {config.start} to {last}"
+        text = f"{steps} are recorded in {path}"
+        if last is not None and last < config.start:
+            text = f"no step of {_steps(config)} is recorded whole; what there is, is in {path}"
         why = f"{text}, not all of them: {window.missing}" if window.missing else ""
         self._tell_state("finished", config, why)
         self._say(logging.WARNING if why else logging.INFO, why or text)
@@ -309,7 +317,7 @@ class DynamicProfilerMonitor:
             f"stop_step {window.config.stop} was not reached: stopped {when}, after step "
             f"{window.ended}",
         )
-        self._finish(window)
+        self._finish(window, window.ended)
 
     def _miss(self, config: Config, why: str) -> None:
         self._tell_state("missed", config, why)
