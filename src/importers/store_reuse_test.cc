@@ -119,7 +119,7 @@ TEST_F(StoreReuse, BesideAReadOnlyFolderTheCacheIsUsed) {
 TEST_F(StoreReuse, NobodyReadsAStoreWhoMayNotReadTheInput) {
   const TemporaryFolder folder;
   for (const int mode : {0600, 0640, 0644}) {
-    const std::string path = folder.write("trace.json", trace_of(event("a", 1)));
+    const std::string path = folder.write("trace.json", trace_of({event("a", 1)}));
     ASSERT_EQ(::chmod(path.c_str(), static_cast<mode_t>(mode)), 0);
     const auto run = import(path);
     ASSERT_TRUE(run.ok()) << run.error().message();
