@@ -43,8 +43,8 @@ test('every sentence', () => {
     // inserted into the sentences that the recording marks no steps, and that no peak rate is known
     'mark steps (profiler.step() in PyTorch and MindSpore, or a schedule)', 'no thread or stream does most of the work', 'there are no operators and no kernels', 'too few operators to find a repetition', 'no sequence of operators repeats', 'this device',
     // errors of a question about the critical path, and of options
-    'no such rank', 'the table ranks has those of the run', 'cannot find a critical path', 'no steps are known', 'the table steps says why', 'no such step', 'the table steps has those of the run', 'cannot say what a changed step takes', 'no device work of the step has this in its name', 'the table kernels has the names; work of the host is changed as a whole, by host',
-    "give a part of a kernel's name and a factor, as gemm*0.5, or a kind (X), as communication*0", 'there is no name', 'the factor is not a number from 0 to 1000', 'there is no factor', 'what follows the star is no number',
+    'no such rank', 'the table ranks has those of the run', 'cannot find a critical path', 'no steps are known', 'the table steps says why', 'no such step', 'the table steps has those of the run', 'cannot say what a changed step takes', 'no device work of the step has this in its name or is of this kind', 'the table kernels has both; work of the host is changed as a whole, by host',
+    "give a part of a kernel's name or its kind and a factor, as gemm*0.5, or a kind of the critical path (X), as communication*0", 'there is no name', 'the factor is not a number from 0 to 1000', 'there is no factor', 'what follows the star is no number',
     'cannot read peak rates', 'write names and rates, as bfloat16=989e12,memory=4.8e12; names: float64 float32 float32_matrix tf32 float16 bfloat16 float8 int8 memory', 'there is no =', 'no such name', 'the rate is no positive number',
   ])
   // Of two words where both are small; those with capitals, signs or values are names of columns in files.
