@@ -63,7 +63,7 @@ ChromeSlice ChromeRank::slice(uint64_t row) const {
 }
 
 std::string_view ChromeRank::kernel_type(uint64_t row) const {
-  const auto id = static_cast<int64_t>(store_.row_base(Table::kSlices, rank_) + row);
+  const auto id = static_cast<int64_t>(row);  // the column counts from the rank's first slice
   uint64_t first = 0;
   uint64_t end = kernel_id_.rows();
   while (first < end) {
