@@ -65,4 +65,29 @@ std::string repair_utf8(std::string_view text) {
   return out;
 }
 
+std::string visible_text(std::string_view text, bool keep_lines) {
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string out;
+  for (size_t at = 0; at < text.size(); ++at) {
+    auto byte = static_cast<unsigned char>(text[at]);
+    // U+0080 to U+009F are control characters, too: two bytes, and the second is the number.
+    const bool second_row = byte == 0xC2 && at + 1 < text.size() &&
+                            static_cast<unsigned char>(text[at + 1]) >= 0x80 &&
+                            static_cast<unsigned char>(text[at + 1]) < 0xA0;
+    if (second_row) byte = static_cast<unsigned char>(text[++at]);
+    if (byte == '\n') {
+      out += keep_lines ? "\n" : "\\n";
+    } else if (byte == '\t') {
+      out += "\\t";
+    } else if (second_row || byte < 0x20 || byte == 0x7F) {
+      out += "\\x";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    } else {
+      out += text[at];
+    }
+  }
+  return out;
+}
+
 }  // namespace stepscope

@@ -14,6 +14,9 @@ size_t utf8_character_bytes(std::string_view text);
 bool is_utf8(std::string_view text);
 // Every byte that belongs to no character becomes U+FFFD.
 std::string repair_utf8(std::string_view text);
+// Control characters, which would break a line or steer the terminal, as escapes: \n, \t, \x1b.
+// `keep_lines`: line breaks stay.
+std::string visible_text(std::string_view text, bool keep_lines = false);
 
 }  // namespace stepscope
 

@@ -39,5 +39,12 @@ TEST(Utf8, EveryOtherByteIsReplaced) {
   }
 }
 
+TEST(Utf8, ControlCharactersAreMadeVisible) {
+  EXPECT_EQ(visible_text(std::string_view("a\nb\tc\x1b[1m\0\x7F", 11)),
+            R"(a\nb\tc\x1b[1m\x00\x7f)");
+  EXPECT_EQ(visible_text("caf\u00e9 \u4e2d\u009b2J"), "caf\u00e9 \u4e2d\\x9b2J");
+  EXPECT_EQ(visible_text("one\ntwo\r", true), "one\ntwo\\x0d");
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -18,6 +18,7 @@
 #include "tests/support/built_file.h"
 #include "tests/support/file_text.h"
 #include "tests/support/sample_store.h"
+#include "tests/support/trace_text.h"
 
 namespace stepscope {
 namespace {
@@ -77,6 +78,9 @@ TEST_F(CliTest, WrongUsageIsTwo) {
     EXPECT_TRUE(outcome.out.empty()) << words;
   }
   EXPECT_TRUE(run("query {}").err.starts_with("stepscope: "));
+  EXPECT_TRUE(
+      run("reprot {}").err.starts_with("stepscope: unknown command: reprot; did you mean report?"));
+  EXPECT_TRUE(run("frobnicate").err.starts_with("stepscope: unknown command: frobnicate (see"));
 }
 
 TEST_F(CliTest, FailureIsOneWithAMessage) {
@@ -91,6 +95,32 @@ TEST_F(CliTest, FailureIsOneWithAMessage) {
   EXPECT_EQ(run("info " + folder_.path("junk.stepscope")).code, 1);
   EXPECT_EQ(run("query {} 'select 1' -o /no/such/folder/x.csv").code, 1);
   EXPECT_EQ(run("query {} 'select 1' -o /no/such/folder/x.parquet").code, 1);
+}
+
+TEST_F(CliTest, NamesDoNotSteerTheTerminal) {
+  const std::string trace = folder_.write(
+      "names.json",
+      testing::trace_of({testing::event("a\\u001b[31mb\\nc\\u0000", 1, "", "kernel"),
+                         testing::event("ProfilerStep#1", 0, "", "user_annotation")}));
+  for (const char* command : {"info ", "report ", "report --format markdown "}) {
+    const std::string out = run(command + trace).out;
+    EXPECT_EQ(out.find_first_of(std::string("\x1b\0", 2)), std::string::npos) << command;
+    EXPECT_NE(out.find("a\\x1b[31mb\\nc\\x00"), std::string::npos) << command << out;
+  }
+}
+
+// `script` gives the program a terminal.
+TEST_F(CliTest, NoColorIsObeyed) {
+  if (std::system("script --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no script here";
+  const auto on_terminal = [&](const std::string& settings) {
+    const std::string out = folder_.path("typescript");
+    const std::string command = "script -qc '" + settings + " " + program_ + " report " + store_ +
+                                "' " + out + " >/dev/null 2>&1 </dev/null";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    return file_text(out);
+  };
+  EXPECT_NE(on_terminal("NO_COLOR=").find("\x1b[1m"), std::string::npos);
+  EXPECT_EQ(on_terminal("NO_COLOR=1").find("\x1b[1m"), std::string::npos);
 }
 
 TEST_F(CliTest, WhatIfIsALineForEachRank) {

@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <exception>
 
+#include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/version.h"
+#include "query/name_hint.h"
 
 namespace stepscope {
 namespace {
@@ -24,6 +26,20 @@ void catch_interrupts(Progress& progress) {
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+}
+
+// "unknown command: reprot; did you mean report?", or what the parser says.
+std::string usage_text(CLI::App& app, std::string_view first_word, const char* what) {
+  const std::string word(first_word);
+  if (word.starts_with('-')) return what;
+  std::string nearest;
+  size_t least = word.size() / 2 + 1;  // more than every second letter is no slip
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    const size_t edits = edit_distance(word, command->get_name());
+    if (edits == 0) return what;
+    if (edits < least) least = edits, nearest = command->get_name();
+  }
+  return "unknown command: " + word + (nearest.empty() ? "" : "; did you mean " + nearest + "?");
 }
 
 int run(int count, char** words) {
@@ -54,13 +70,14 @@ int run(int count, char** words) {
     program.app.parse(count, words);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.app.exit(error);  // --help, --version
-    std::fprintf(stderr, "stepscope: %s (see stepscope --help)\n", error.what());
+    const std::string why = usage_text(program.app, words[1], error.what());
+    std::fprintf(stderr, "stepscope: %s (see stepscope --help)\n", visible_text(why).c_str());
     return kExitUsage;
   }
   catch_interrupts(program.progress);
   const Status status = program.work();
   if (status) return program.exit_code;
-  std::fprintf(stderr, "stepscope: %s\n", status.error().message().c_str());
+  std::fprintf(stderr, "stepscope: %s\n", visible_text(status.error().message(), true).c_str());
   return is_usage_error(status.error()) ? kExitUsage : kExitFailure;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "base/utf8.h"
 #include "cli/terminal.h"
 
 namespace stepscope {
@@ -14,7 +15,7 @@ Result<ImportedRun> import_paths(const std::vector<std::string>& paths,
   }();
   if (run) {
     for (const std::string& note : run->notes)
-      std::fprintf(stderr, "stepscope: %s\n", note.c_str());
+      std::fprintf(stderr, "stepscope: %s\n", visible_text(note).c_str());
   }
   return run;
 }

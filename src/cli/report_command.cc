@@ -78,10 +78,10 @@ Status report(const Options& options, Progress& progress) {
   } else {
     const Report content = make_report(run, name);
     const bool screen = options.output.empty() && isatty(STDOUT_FILENO) != 0;
-    text = format == "html" ? report_html(content)
-           : format == "markdown"
-               ? report_markdown(content)
-               : report_text(content, screen ? terminal_width(STDOUT_FILENO) : 0, screen);
+    text = format == "html"       ? report_html(content)
+           : format == "markdown" ? report_markdown(content)
+                                  : report_text(content, screen ? terminal_width(STDOUT_FILENO) : 0,
+                                                screen && wants_colours());
   }
   if (options.output.empty()) return write_out(text);
   auto file = OutputFile::create(options.output);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.h"
 #include "cli/terminal.h"
 #include "query/result_writer.h"
 #include "store/schema.h"
@@ -81,7 +82,7 @@ class Page {
     if (!value.empty()) line(fmt::format("{:<11}{}", name, value));
   }
   void line(const std::string& text) {
-    out_ += cut(text, width_);
+    out_ += cut(visible_text(text), width_);
     out_ += '\n';
   }
   void head(const std::string& text) {
@@ -206,7 +207,8 @@ void add_quality(const RunSummary& summary, Page& page) {
     const QualitySummary& entry = summary.quality[i];
     std::string text = fmt::format("  {} {} {:>10}  ", padded(entry.severity, 7),
                                    padded(entry.code, 22), count_text(entry.count));
-    if (summary.ranks.size() > 1) text += fmt::format("({} ranks) ", entry.ranks);
+    if (summary.ranks.size() > 1)
+      text += fmt::format("({} rank{}) ", entry.ranks, entry.ranks == 1 ? "" : "s");
     text += entry.meaning;
     if (!entry.example.empty()) text += "; e.g. " + entry.example;
     page.line(text);

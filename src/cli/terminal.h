@@ -18,6 +18,9 @@ namespace stepscope {
 // Columns of the terminal behind a descriptor, 0 when it is none.
 size_t terminal_width(int descriptor);
 
+// False when the user set NO_COLOR (https://no-color.org).
+bool wants_colours();
+
 // "1.5 GB" (powers of 1000, as disks and networks count).
 std::string bytes_text(uint64_t bytes);
 // "12.3 ms"

@@ -2,9 +2,12 @@
 // CANN's msprof alone. No real recording of MindSpore on an NPU is at hand; these are made by its
 // documented formats.
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "deliverables/chrome_trace.h"
 #include "deliverables/profiler_output.h"
 #include "json/json_tree.h"
 #include "tests/support/chrome_format.h"
@@ -374,6 +377,51 @@ TEST(MindSporeMemory, EachSampleIsFollowedByTheSum) {
     EXPECT_EQ(record.rows[i].at("Component"), expected[i][0]) << i;
     EXPECT_EQ(record.rows[i].at("Total Allocated(MB)"), expected[i][1]) << i;
     EXPECT_EQ(record.rows[i].at("Device Type"), expected[i][2]) << i;
+  }
+}
+
+// The transfers of collectives stay transfers, and kernels keep the types that only the table
+// knows.
+TEST_F(AscendForms, AChromeExportIsReadAgainAsTheSameRecording) {
+  write_info("Level1");
+  write_timeline(with_collectives());
+  folder_.write(std::string(kRun) + "/ASCEND_PROFILER_OUTPUT/kernel_details.csv",
+                "Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
+                "MatMul_1,MatMul,AI_VECTOR_CORE," +
+                    us(200) +
+                    ",100\n"
+                    "Add_2,Add,MIX_AIV," +
+                    us(1200) +
+                    ",100\n"
+                    "Cast_3,Cast,AI_CORE," +
+                    us(2500) +
+                    ",100\n"
+                    "hcom_allReduce__1_0_1,hcom_allReduce_,HCCL," +
+                    us(400) + ",50\n");
+  const testing::ImportedRun run(folder_.path("run"));
+  ASSERT_TRUE(run.ok()) << run.error();
+  std::string text;
+  const auto written = write_chrome_trace(run.store(), 0, {}, [&](std::string_view part) {
+    text += part;
+    return Status();
+  });
+  ASSERT_TRUE(written.ok());
+  const testing::ImportedRun again(folder_.write("exported.json", text));
+  ASSERT_TRUE(again.ok()) << again.error();
+  const Columns types = {"AI_VECTOR_CORE", "MIX_AIV", "AI_CORE", "HCCL"};
+  for (const std::string& type : types) {
+    const auto all = run.texts("kernels", "type");
+    EXPECT_NE(std::find(all.begin(), all.end(), type), all.end()) << type;
+  }
+  for (const auto& [table, column] : {std::pair{"kernels", "name"},
+                                      {"kernels", "type"},
+                                      {"kernels", "class"},
+                                      {"communications", "name"},
+                                      {"communications", "level"},
+                                      {"communications", "op"},
+                                      {"communications", "transport"},
+                                      {"communications", "link"}}) {
+    EXPECT_EQ(again.texts(table, column), run.texts(table, column)) << table << "." << column;
   }
 }
 

@@ -24,6 +24,8 @@ ChromeRank::ChromeRank(const StoreReader& store, size_t rank, const ChromeTraceO
       correlation_(store.column(Table::kSlices, "correlation", rank)),
       external_id_(store.column(Table::kSlices, "external_id", rank)),
       flags_(store.column(Table::kSlices, "flags", rank)),
+      kernel_id_(store.column(Table::kKernels, "id", rank)),
+      kernel_type_(store.column(Table::kKernels, "type", rank)),
       from_ns_(options.from_ns),
       to_ns_(options.to_ns),
       steps_from_ns_(options.from_ns),
@@ -58,6 +60,22 @@ ChromeSlice ChromeRank::slice(uint64_t row) const {
   const bool possible = (slice.flags & (kFlagImpossible | kFlagInstant)) == 0 && slice.dur_ns > 0;
   slice.end_ns = possible ? slice.ts_ns + slice.dur_ns : slice.ts_ns;
   return slice;
+}
+
+std::string_view ChromeRank::kernel_type(uint64_t row) const {
+  const auto id = static_cast<int64_t>(row);  // the column counts from the rank's first slice
+  uint64_t first = 0;
+  uint64_t end = kernel_id_.rows();
+  while (first < end) {
+    const uint64_t middle = first + (end - first) / 2;
+    if (kernel_id_.at(middle) < id) {
+      first = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  const bool found = first < kernel_id_.rows() && kernel_id_.at(first) == id;
+  return found ? store_.string(kernel_type_.at(first)) : std::string_view();
 }
 
 bool ChromeRank::chosen(uint64_t row) const {

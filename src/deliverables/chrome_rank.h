@@ -34,6 +34,8 @@ class ChromeRank {
   std::string_view cat(uint64_t row) const { return store_.string(cat_.at(row)); }
   int64_t correlation(uint64_t row) const { return correlation_.at(row); }
   int64_t external_id(uint64_t row) const { return external_id_.at(row); }
+  // As the table of kernels says it; "" for what is no kernel.
+  std::string_view kernel_type(uint64_t row) const;
   bool chosen(uint64_t row) const;
   bool chosen_time(int64_t ts_ns) const;
 
@@ -64,6 +66,8 @@ class ChromeRank {
   const ColumnView& correlation_;
   const ColumnView& external_id_;
   const ColumnView& flags_;
+  const ColumnView& kernel_id_;  // slices, in rising order
+  const ColumnView& kernel_type_;
   int64_t from_ns_;
   int64_t to_ns_;
   // With chosen steps: the time they cover, for what belongs to no step.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <queue>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -48,6 +50,7 @@ class ChromeTrace {
         view_(view),
         sink_(sink) {
     own_ids_ = rank_.text(Table::kRanks, "source_format") != "kineto";
+    is_npu_ = rank_.text(Table::kRanks, "device_kind") == "Ascend NPU";
   }
 
   Status write() {
@@ -121,12 +124,49 @@ class ChromeTrace {
     out_ += more + "}}";
   }
 
+  // Databases of an NPU give its lanes no ids, and those of CANN and of Python the same ones, which
+  // would make one lane of several: such processes and lanes are numbered.
+  void number_lanes(std::vector<std::string>& pids, std::vector<std::string>& tids) const {
+    std::set<std::string> taken(pids.begin(), pids.end());
+    const auto number = [&](const std::string& before) {
+      int64_t free = 1;
+      while (!taken.insert(before + std::to_string(free)).second) ++free;
+      return std::to_string(free);
+    };
+    std::map<std::string, std::string_view> first_process;
+    std::map<std::pair<std::string, std::string_view>, std::string> numbers;
+    std::vector<size_t> by_name;
+    for (size_t track = 0; track < pids.size(); ++track) {
+      by_name.push_back(track);
+      const std::string_view process = rank_.text(Table::kTracks, "process", track);
+      if (!pids[track].empty() &&
+          first_process.try_emplace(pids[track], process).first->second == process)
+        continue;
+      std::string& own = numbers[{pids[track], process}];
+      if (own.empty()) own = number("");
+      pids[track] = own;
+    }
+    // A group's own lane comes before those of its planes.
+    std::stable_sort(by_name.begin(), by_name.end(), [&](size_t a, size_t b) {
+      return rank_.text(Table::kTracks, "thread", a) < rank_.text(Table::kTracks, "thread", b);
+    });
+    for (const size_t track : by_name) {
+      const bool is_counter = rank_.text(Table::kTracks, "kind", track) == "counter";
+      if (tids[track].empty() && !is_counter) tids[track] = number(pids[track] + "/");
+    }
+  }
+
   void describe_tracks() {
-    std::vector<std::string_view> named;
+    std::vector<std::string> pids;
     for (uint64_t track = 0; track < rank_.rows(Table::kTracks); ++track) {
-      const std::string_view pid = rank_.text(Table::kTracks, "pid", track);
-      const std::string_view tid = rank_.text(Table::kTracks, "tid", track);
-      places_.push_back(R"("pid":)" + chrome_id(pid) + R"(,"tid":)" + chrome_id(tid));
+      pids.emplace_back(rank_.text(Table::kTracks, "pid", track));
+      tids_.emplace_back(rank_.text(Table::kTracks, "tid", track));
+    }
+    if (is_npu_) number_lanes(pids, tids_);
+    std::vector<std::string_view> named;
+    for (uint64_t track = 0; track < pids.size(); ++track) {
+      const std::string& pid = pids[track];
+      places_.push_back(R"("pid":)" + chrome_id(pid) + R"(,"tid":)" + chrome_id(tids_[track]));
       const std::string_view process = rank_.text(Table::kTracks, "process", track);
       if (!process.empty() && std::find(named.begin(), named.end(), pid) == named.end()) {
         named.push_back(pid);
@@ -147,11 +187,11 @@ class ChromeTrace {
     if (lane == 0) return places_[track];
     std::string& place = overlap_places_[static_cast<uint64_t>(track) << 32 | lane];
     if (!place.empty()) return place;
-    const std::string_view tid = rank_.text(Table::kTracks, "tid", track);
+    const std::string tid(is_view() ? rank_.text(Table::kTracks, "tid", track) : tids_[track]);
     const std::string suffix = " (overlap " + std::to_string(lane) + ")";
     constexpr std::string_view kTid = R"(,"tid":)";  // in text of the input its quotes are escaped
     place = places_[track].substr(0, places_[track].find(kTid) + kTid.size());
-    append_json_text(place, std::string(tid) + suffix);
+    append_json_text(place, tid + suffix);
     name_thread(place, std::string(rank_.text(Table::kTracks, "thread", track)) + suffix,
                 R"(,"overlap_of":)" + chrome_id(tid));
     return place;
@@ -264,8 +304,8 @@ class ChromeTrace {
     return add("e", slice.ts_ns + slice.dur_ns, false);
   }
 
-  // JSON, or "" for none. Ids that the source keeps outside of args are put into them, where
-  // readers of this format look for them.
+  // JSON, or "" for none. What the source keeps outside of args (ids, an NPU's kernel types) is put
+  // into them, where readers of this format look for it.
   Result<std::string> args_of(uint64_t row) {
     auto text = rank_.store().args(rank_.position(), row, &args_cache_);
     if (!text) return text;
@@ -286,10 +326,24 @@ class ChromeTrace {
     };
     add("\"correlation\"", rank_.correlation(row));
     add("\"External id\"", rank_.external_id(row));
+    add_kernel_type(row, args, added);
     if (added.empty()) return args;
     const size_t rest = args.empty() ? std::string::npos : args.find_first_not_of(" \t\r\n", 1);
     if (rest == std::string::npos || args[rest] == '}') return "{" + added + "}";
     return "{" + added + "," + args.substr(rest);
+  }
+
+  // The timeline of an NPU calls every task of a kernel AI_CORE; only the table of kernels knows
+  // better. Its word goes along, in the files that are ours.
+  void add_kernel_type(uint64_t row, std::string_view args, std::string& added) const {
+    constexpr std::string_view kKey = R"("Accelerator Core")";
+    if (!is_npu_ || is_view() || args.find(kKey) != std::string_view::npos) return;
+    const std::string_view type = rank_.kernel_type(row);
+    if (type.empty()) return;
+    if (!added.empty()) added += ',';
+    added += kKey;
+    added += ':';
+    append_json_text(added, type);
   }
 
   Status write_launch_arrow(const ChromeSlice& slice, const std::string& place) {
@@ -375,7 +429,9 @@ class ChromeTrace {
   std::string out_;
   bool first_event_ = true;
   bool own_ids_ = false;
+  bool is_npu_ = false;
   bool has_memory_slices_ = false;   // memory rows that are instants already
+  std::vector<std::string> tids_;    // by track; not of a view
   std::vector<std::string> places_;  // "pid":..,"tid":.. by track
   std::unordered_map<uint64_t, std::string> overlap_places_;
   std::unordered_map<uint64_t, size_t> moved_;  // slice to overlap lane

@@ -118,6 +118,10 @@ TEST_F(BadInput, NotATrace) {
     EXPECT_TRUE(error.code == ErrorCode::kNotRecognised || error.code == ErrorCode::kBadInput)
         << error.message();
   }
+  EXPECT_NE(fails(in_.write("wide.json", "\xFF\xFE{")).why.find("save it as UTF-8"),
+            std::string::npos);
+  EXPECT_TRUE(
+      fails(in_.write("list.json", "[ ]\n")).why.starts_with("its list of events is empty"));
 }
 
 TEST_F(BadInput, ATraceWithNothingInIt) {

@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 constexpr size_t kHeadBytes = 64 * 1024;
 constexpr int kDeepestFolder = 24;
 constexpr size_t kMostEntries = 2'000'000;
+constexpr size_t kMostZipMembers = 4096;  // each is found by the whole list of the zip's members
 
 struct Listing {
   Folder folder;
@@ -64,10 +65,12 @@ class Walk {
   size_t entries = 0;
   std::vector<std::string> unreadable;  // files and folders
   std::vector<std::string> limits;      // where the search was given up, in words
+  std::vector<LeftOut> left_out;
 
   // `form`: the only importer to ask; "" for all.
   void file(const std::string& path, std::string_view form = {}) {
     ++entries;
+    if (const auto members = zip_members(path); members.size() > 1) return zip(path, members, form);
     const std::string head = read_text_head(path, kHeadBytes);
     if (head.empty() && !InputFile::open(path)) {
       unreadable.push_back(path);
@@ -102,6 +105,37 @@ class Walk {
   }
 
  private:
+  // Every member that is a trace is read, as a file of a folder would be.
+  void zip(const std::string& path, const std::vector<ZipMember>& members, std::string_view form) {
+    const size_t before = found.size();
+    LeftOut others;
+    for (size_t at = 0; at < members.size(); ++at) {
+      const ZipMember& member = members[at];
+      if (at < kMostZipMembers && may_go_on() && zip_member(path, member, form)) continue;
+      if (others.count++ == 0) others.text = member.name;
+    }
+    if (others.count == 0 || found.size() == before) return;
+    others.text = path + ": " + std::to_string(others.count) + " of its " +
+                  std::to_string(members.size()) + " members " +
+                  (others.count == 1 ? "was" : "were") + " not read (" + others.text +
+                  (others.count == 1 ? "" : " ...") + "); unpack it and import the folder";
+    left_out.push_back(std::move(others));
+  }
+
+  bool zip_member(const std::string& path, const ZipMember& member, std::string_view form) {
+    ++entries;
+    const std::string inside = path + "/" + member.name;
+    const std::string head = read_text_head(inside, kHeadBytes);
+    for (const Importer* importer : importers()) {
+      if (!importer->reads_packed() || (!form.empty() && importer->name() != form)) continue;
+      if (!importer->probe_file(inside, head, found)) continue;
+      found.back().bytes = member.packed_bytes;
+      found.back().text_bytes = member.text_bytes;
+      return true;
+    }
+    return false;
+  }
+
   bool may_go_on() {
     if (entries < kMostEntries) return true;
     if (!gave_up_) {
@@ -205,6 +239,22 @@ void number_ranks(std::vector<Candidate>& candidates) {
   }
 }
 
+// Why a file whose text begins like this is none that can be imported.
+std::string not_recognised(const std::string& path) {
+  const auto stamp = stamp_file(path);
+  if (stamp && stamp->bytes == 0) return "the file is empty";
+  if (const size_t members = zip_members(path).size(); members > 1)
+    return "none of the " + std::to_string(members) + " members of the zip is a trace";
+  const std::string head = read_text_head(path, kHeadBytes);
+  if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF"))
+    return "its text is UTF-16; save it as UTF-8";
+  std::string words;
+  for (const char c : head)
+    if (static_cast<unsigned char>(c) > ' ') words += c;
+  if (words == "[]") return "its list of events is empty; the profiler wrote nothing into it";
+  return "no importer recognises its content";
+}
+
 Error nothing_found(const std::vector<std::string>& paths, const Walk& walk,
                     std::string_view form) {
   Error error{ErrorCode::kNotRecognised, "nothing to import", paths.empty() ? "" : paths.front(),
@@ -220,9 +270,7 @@ Error nothing_found(const std::vector<std::string>& paths, const Walk& walk,
     return error;
   }
   if (!folder && !paths.empty()) {
-    const auto stamp = stamp_file(paths.front());
-    error.why =
-        stamp && stamp->bytes == 0 ? "the file is empty" : "no importer recognises its content";
+    error.why = not_recognised(paths.front());
   } else {
     error.why = walk.entries == 0 ? "the folder is empty"
                                   : std::to_string(walk.entries) +
@@ -268,7 +316,8 @@ std::vector<RankSource> choose(std::vector<Candidate> forms) {
 
 Result<std::vector<RankSource>> discover(const std::vector<std::string>& paths,
                                          std::string_view form, std::vector<std::string>* notes,
-                                         std::vector<std::string>* limits) {
+                                         std::vector<std::string>* limits,
+                                         std::vector<LeftOut>* left_out) {
   if (!form.empty() && find_importer(form) == nullptr) {
     Error error{ErrorCode::kNotFound, "unknown form", std::string(form), "", "known are:"};
     for (const Importer* importer : importers())
@@ -299,6 +348,7 @@ Result<std::vector<RankSource>> discover(const std::vector<std::string>& paths,
     if (notes != nullptr) notes->push_back(path + " cannot be read and was left out");
   }
   if (limits != nullptr) *limits = walk.limits;
+  if (left_out != nullptr) *left_out = std::move(walk.left_out);
   join_exports(found);
   number_ranks(found);
 

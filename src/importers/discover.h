@@ -23,13 +23,21 @@ struct RankSource {
   std::vector<Candidate> others;  // forms of the same recording that are not read
 };
 
+// Members of a zip that are not read, in words for the user.
+struct LeftOut {
+  std::string text;
+  int64_t count = 0;
+};
+
 // Ranks in order of number and window. `form` (an importer's name) restricts the choice. Fails when
 // nothing is found, saying what was looked at. `notes` gets a line for each file and folder that
-// may not be read, `limits` one for each place where the search was given up (too deep, too many).
+// may not be read, `limits` one for each place where the search was given up (too deep, too many),
+// `left_out` one for each zip of which not every member is read.
 Result<std::vector<RankSource>> discover(const std::vector<std::string>& paths,
                                          std::string_view form,
                                          std::vector<std::string>* notes = nullptr,
-                                         std::vector<std::string>* limits = nullptr);
+                                         std::vector<std::string>* limits = nullptr,
+                                         std::vector<LeftOut>* left_out = nullptr);
 
 using FileStamps = std::unordered_map<std::string, FileStamp>;  // by path
 

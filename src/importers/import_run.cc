@@ -6,8 +6,10 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -15,6 +17,7 @@
 #include "base/abandoned_outputs.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/intervals.h"
 #include "base/parallel.h"
 #include "importers/discover.h"
 #include "json/json_tree.h"
@@ -86,7 +89,7 @@ std::string stale_reason(const std::string& path, uint64_t stamp,
 }
 
 uint64_t estimated_memory(const Candidate& candidate) {
-  uint64_t text_bytes = candidate.bytes;
+  uint64_t text_bytes = candidate.text_bytes > 0 ? candidate.text_bytes : candidate.bytes;
   for (const std::string_view suffix : kPackedSuffixes) {
     if (candidate.path.ends_with(suffix)) text_bytes = candidate.bytes * 12;
   }
@@ -149,6 +152,21 @@ Status import_with_part(const RankSource& source, const ImportContext& context, 
   return {};
 }
 
+// From the first start to the last end of what has a length.
+Interval time_of(RankBuilder& rank) {
+  Interval time{0, 0};
+  for (TrackId track = 0; track < rank.track_count(); ++track) {
+    for (const SliceRecord& slice : rank.slices(track)) {
+      if (slice.dur_ns <= 0 || (slice.flags & (kFlagImpossible | kFlagInstant)) != 0) continue;
+      const int64_t end_ns = slice.ts_ns + slice.dur_ns;
+      const bool first = time.start_ns == time.end_ns;
+      time.start_ns = first ? slice.ts_ns : std::min(time.start_ns, slice.ts_ns);
+      time.end_ns = first ? end_ns : std::max(time.end_ns, end_ns);
+    }
+  }
+  return time;
+}
+
 class RunImport {
  public:
   // `stamps`: the files as they were before the first was read.
@@ -163,6 +181,7 @@ class RunImport {
     ranks_at_once_ = static_cast<unsigned>(std::min<size_t>(cpus, sources.size()));
     threads_per_rank_ = std::max(1u, cpus / std::max(1u, ranks_at_once_));
     for (const RankSource& source : sources) {
+      ++windows_of_[source.chosen.rank];
       progress.add_total_bytes(source.chosen.bytes);
       if (source.part) progress.add_total_bytes(source.part->bytes);
     }
@@ -182,6 +201,7 @@ class RunImport {
                       " could not be read: " + error.message());
     }
     note_missing_ranks();
+    note_overlapping_windows();
     return {};
   }
 
@@ -223,6 +243,9 @@ class RunImport {
         names += (names.empty() ? "" : ", ") + std::string(other.importer->name());
       rank.quality.add(QualityCode::kOtherForms, names, static_cast<int64_t>(source.others.size()));
     }
+    // The parts of one recording run at the same time.
+    const bool several = windows_of_.at(source.chosen.rank) > 1 && source.chosen.part.empty();
+    const Interval time = several ? time_of(rank) : Interval();  // before the writer empties it
     const bool still_recording = rank.quality.entries().contains(QualityCode::kStillRecording);
     Status written;
     if (!progress_.cancelled()) written = writer_.add_rank(position, rank, threads_per_rank_);
@@ -233,6 +256,26 @@ class RunImport {
     numbers_.insert(rank.info.rank);
     still_recording_ = still_recording_ || still_recording;
     if (rank.info.world_size != kNull) world_size_ = std::max(world_size_, rank.info.world_size);
+    if (several) windows_.push_back({rank.info.rank, time, position});
+  }
+
+  // Several files of one rank are taken as one recording after another.
+  void note_overlapping_windows() {
+    std::sort(windows_.begin(), windows_.end(), [](const Window& a, const Window& b) {
+      return std::tie(a.rank, a.time.start_ns, a.position) <
+             std::tie(b.rank, b.time.start_ns, b.position);
+    });
+    const Window* longest = nullptr;  // that of those before which ends last
+    for (const Window& window : windows_) {
+      if (window.time.end_ns <= window.time.start_ns) continue;
+      const bool same = longest != nullptr && longest->rank == window.rank;
+      if (same && window.time.start_ns < longest->time.end_ns) {
+        writer_.quality(window.position)
+            .add(QualityCode::kOverlappingWindows, sources_[window.position].chosen.path + " and " +
+                                                       sources_[longest->position].chosen.path);
+      }
+      if (!same || window.time.end_ns > longest->time.end_ns) longest = &window;
+    }
   }
 
   void note_missing_ranks() {
@@ -254,6 +297,13 @@ class RunImport {
   std::mutex mutex_;
   std::map<size_t, Error> failures_;
   std::set<int64_t> numbers_;
+  struct Window {
+    int64_t rank = 0;
+    Interval time;
+    uint32_t position = 0;
+  };
+  std::vector<Window> windows_;
+  std::map<int64_t, int> windows_of_;  // how many a rank has
   int64_t world_size_ = 0;
   bool still_recording_ = false;
   Status write_error_;
@@ -308,7 +358,8 @@ Result<ImportedRun> import_run(const std::vector<std::string>& given_paths,
   run.imported = true;
 
   std::vector<std::string> limits;
-  auto sources = discover(paths, options.form, &run.notes, &limits);
+  std::vector<LeftOut> left_out;
+  auto sources = discover(paths, options.form, &run.notes, &limits, &left_out);
   if (!sources) return std::move(sources.error());
   remove_abandoned_outputs(run.store_path);
   auto writer = StoreWriter::create(run.store_path, static_cast<uint32_t>(sources->size()),
@@ -317,6 +368,10 @@ Result<ImportedRun> import_run(const std::vector<std::string>& given_paths,
   for (const std::string& limit : limits) {
     run.notes.push_back(limit);
     (*writer)->quality(0).add(QualityCode::kLimitReached, limit);
+  }
+  for (const LeftOut& members : left_out) {
+    run.notes.push_back(members.text);
+    (*writer)->quality(0).add(QualityCode::kIgnoredFile, members.text, members.count);
   }
   RunImport import(*sources, stamps, options, **writer, progress);
   if (auto status = import.run(run.notes); !status) return std::move(status.error());

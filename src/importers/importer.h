@@ -31,6 +31,7 @@ struct Candidate {
   bool rank_inferred = false;  // the number comes from a name or place, not from the content
   int richness = 0;            // among forms of one unit the highest is taken
   uint64_t bytes = 0;          // what import() will read, for progress and the memory budget
+  uint64_t text_bytes = 0;     // unpacked, where that is known; 0: not
   // What a device's own profiler left beside a recording of the host: not another form of it, but a
   // part, read into the same rank. Forms of one part have the same name here; "": it is none.
   std::string part;
@@ -77,6 +78,10 @@ class Importer {
   // everything in it is accounted for, so that discovery does not descend; candidates may be added
   // either way.
   virtual bool probe_folder(const Folder& folder, std::vector<Candidate>& found) const;
+
+  // Whether a file that it recognises may as well be a member of a zip ("runs.zip/rank1.json"): it
+  // reads through TextSource.
+  virtual bool reads_packed() const { return false; }
 
   // Looks at a single file: `head` is its first bytes (up to 64 KiB, decompressed when the file is
   // compressed).

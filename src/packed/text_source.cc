@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <vector>
 
 #include <isa-l/igzip_lib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/cold_reader.h"
 
@@ -16,6 +18,7 @@ constexpr size_t kPackedBufferBytes = 256 * 1024;
 // Traces compress 8 to 40 fold. Deflate's limit is 1,032 fold, which only a bomb comes near.
 constexpr uint64_t kMostExpansion = 250;
 constexpr uint64_t kExpansionFreeBytes = 64ull << 20;
+constexpr const char* kWrongChecksum = "its checksum is wrong: some of its text may be, too";
 
 class PlainSource final : public TextSource {
  public:
@@ -45,7 +48,7 @@ class PackedSource : public TextSource {
  protected:
   PackedSource(InputFile file, uint64_t start, uint64_t end)
       : TextSource(std::move(file), true), end_(end) {
-    file_position_ = start;
+    file_start_ = file_position_ = start;
   }
   // Without what is read already: it is read again.
   PackedSource(const PackedSource& other, size_t unused_bytes)
@@ -106,7 +109,10 @@ class DeflateSource final : public PackedSource {
       }
       if (state_.block_state == ISAL_BLOCK_FINISH && !next_member()) break;
       const int code = isal_inflate(&state_);
-      if (code != ISAL_DECOMP_OK && code != ISAL_END_INPUT && code != ISAL_OUT_OVERFLOW) {
+      if (code == ISAL_INCORRECT_CHECKSUM) {
+        flaw_ = kWrongChecksum;  // it stands behind the text, which is complete
+        state_.block_state = ISAL_BLOCK_FINISH;
+      } else if (code != ISAL_DECOMP_OK && code != ISAL_END_INPUT && code != ISAL_OUT_OVERFLOW) {
         truncated_ = finished_ = true;
       }
       if (!gzip_ && state_.block_state == ISAL_BLOCK_FINISH) finished_ = true;
@@ -118,10 +124,14 @@ class DeflateSource final : public PackedSource {
   }
 
  private:
-  // A gzip file may be several members one after another; anything else behind a member is padding.
+  // A gzip file may be several members one after another; zeros behind a member are padding.
   bool next_member() {
     if (!gzip_ || state_.avail_in == 0 || *state_.next_in != 0x1F) {
       finished_ = true;
+      if (gzip_ && state_.avail_in > 0 && *state_.next_in != 0 && flaw_.empty()) {
+        flaw_ = std::to_string(end_ - file_position_ + state_.avail_in) +
+                " bytes behind its end are not gzip and were not read";
+      }
       return false;
     }
     uint8_t* next_in = state_.next_in;
@@ -184,8 +194,13 @@ class ZstdSource final : public PackedSource {
         in_ = {buffer_.data(), filled_, 0};
       }
       const size_t left = ZSTD_decompressStream(stream_, &out, &in_);
-      if (ZSTD_isError(left)) truncated_ = finished_ = true;
-      in_frame_ = left != 0;
+      if (ZSTD_getErrorCode(left) == ZSTD_error_checksum_wrong) {
+        flaw_ = kWrongChecksum;
+        finished_ = true;
+      } else if (ZSTD_isError(left)) {
+        truncated_ = finished_ = true;
+      }
+      in_frame_ = left != 0 && !finished_;
     }
     text_bytes_ += out.pos;
     if (auto status = check_expansion(text_bytes_); !status) return std::move(status.error());
@@ -205,79 +220,123 @@ uint32_t little_endian(const uint8_t* p, int bytes) {
   return value;
 }
 
-struct ZipMember {
-  uint64_t data_offset = 0;
-  uint64_t packed_bytes = 0;
-  uint64_t text_bytes = 0;
+struct ZipEntry {
+  ZipMember member;
+  uint64_t local_offset = 0;
   uint32_t method = 0;
   bool encrypted = false;
 };
 
+constexpr uint32_t kZipMagic = 0x04034B50u;
 constexpr uint32_t kStored = 0;
 constexpr uint32_t kDeflated = 8;
 constexpr uint64_t kSizeElsewhere = 0xFFFFFFFFu;  // of more than 4 GiB, in a zip64 field
 
-// Finds the largest member through the central directory (local headers may leave sizes out).
-Result<ZipMember> find_zip_member(const InputFile& file) {
-  const Error bad{ErrorCode::kBadInput, "cannot open the zip", file.path(),
-                  "its list of members cannot be read", "unpack it and import the trace inside"};
+Error bad_zip(const InputFile& file) {
+  return {ErrorCode::kBadInput, "cannot open the zip", file.path(),
+          "its list of members cannot be read", "unpack it and import the trace inside"};
+}
+
+// By the central directory: local headers may leave sizes out.
+Result<std::vector<ZipEntry>> list_zip(const InputFile& file) {
   const size_t tail_bytes = std::min<uint64_t>(file.size(), 66 * 1024);
   std::vector<uint8_t> tail(tail_bytes);
   auto got = file.read_at(file.size() - tail_bytes, tail.data(), tail_bytes);
-  if (!got || *got < 22) return bad;
+  if (!got || *got < 22) return bad_zip(file);
   size_t end = tail_bytes - 22;
   while (little_endian(&tail[end], 4) != 0x06054B50u) {
-    if (end == 0) return bad;
+    if (end == 0) return bad_zip(file);
     --end;
   }
   const uint32_t members = little_endian(&tail[end + 10], 2);
   const uint64_t directory_bytes = little_endian(&tail[end + 12], 4);
   const uint64_t directory_offset = little_endian(&tail[end + 16], 4);
-  if (directory_offset + directory_bytes > file.size() || directory_bytes > (16u << 20)) return bad;
+  if (directory_offset + directory_bytes > file.size() || directory_bytes > (16u << 20))
+    return bad_zip(file);
   std::vector<uint8_t> directory(directory_bytes + 46);
-  if (!file.read_at(directory_offset, directory.data(), directory_bytes)) return bad;
-  ZipMember best;
-  uint64_t local_offset = 0;
-  bool found = false;
+  if (!file.read_at(directory_offset, directory.data(), directory_bytes)) return bad_zip(file);
+  std::vector<ZipEntry> entries;
   size_t at = 0;
   for (uint32_t i = 0; i < members && at + 46 <= directory_bytes; ++i) {
     const uint8_t* entry = &directory[at];
-    if (little_endian(entry, 4) != 0x02014B50u) return bad;
-    const uint64_t text_bytes = little_endian(entry + 24, 4);
-    if (!found || text_bytes > best.text_bytes) {
-      best = {0, little_endian(entry + 20, 4), text_bytes, little_endian(entry + 10, 2),
-              (little_endian(entry + 8, 2) & 1) != 0};
-      local_offset = little_endian(entry + 42, 4);
-      found = true;
-    }
+    if (little_endian(entry, 4) != 0x02014B50u) return bad_zip(file);
+    const size_t name_bytes =
+        std::min<size_t>(little_endian(entry + 28, 2), directory_bytes - at - 46);
+    std::string name(reinterpret_cast<const char*>(entry) + 46, name_bytes);
     at += 46 + little_endian(entry + 28, 2) + little_endian(entry + 30, 2) +
           little_endian(entry + 32, 2);
+    if (name.ends_with('/')) continue;  // a folder
+    entries.push_back(
+        {{std::move(name), little_endian(entry + 20, 4), little_endian(entry + 24, 4)},
+         little_endian(entry + 42, 4),
+         little_endian(entry + 10, 2),
+         (little_endian(entry + 8, 2) & 1) != 0});
   }
-  uint8_t local[30];
-  auto local_got = file.read_at(local_offset, local, sizeof local);
-  if (!found || !local_got || *local_got < sizeof local || little_endian(local, 4) != 0x04034B50u)
-    return bad;
-  best.data_offset =
-      local_offset + 30 + little_endian(local + 26, 2) + little_endian(local + 28, 2);
+  return entries;
+}
+
+// The member of that name, the largest for "".
+Result<ZipEntry> find_zip_member(const InputFile& file, const std::string& name) {
+  auto entries = list_zip(file);
+  if (!entries) return std::move(entries.error());
+  const auto found =
+      name.empty() ? std::max_element(entries->begin(), entries->end(),
+                                      [](const ZipEntry& a, const ZipEntry& b) {
+                                        return a.member.text_bytes < b.member.text_bytes;
+                                      })
+                   : std::find_if(entries->begin(), entries->end(),
+                                  [&](const ZipEntry& one) { return one.member.name == name; });
+  if (found == entries->end()) return bad_zip(file);
   std::string_view why;
-  if (best.encrypted) {
+  if (found->encrypted) {
     why = "its member is encrypted";
-  } else if (best.method != kStored && best.method != kDeflated) {
+  } else if (found->method != kStored && found->method != kDeflated) {
     why = "it is compressed by another method than deflate";
-  } else if (best.method == kStored && best.packed_bytes == kSizeElsewhere) {
+  } else if (found->method == kStored && found->member.packed_bytes == kSizeElsewhere) {
     why = "its member is stored without compression and larger than 4 GiB";
   }
   if (!why.empty()) {
     return Error{ErrorCode::kUnsupported, "cannot open the zip", file.path(), std::string(why),
                  "unpack it and import the trace inside"};
   }
-  return best;
+  return std::move(*found);
+}
+
+Result<std::unique_ptr<TextSource>> open_zip(InputFile file, const std::string& name) {
+  auto found = find_zip_member(file, name);
+  if (!found) return std::move(found.error());
+  uint8_t local[30];
+  auto got = file.read_at(found->local_offset, local, sizeof local);
+  if (!got || *got < sizeof local || little_endian(local, 4) != kZipMagic) return bad_zip(file);
+  const uint64_t start =
+      found->local_offset + 30 + little_endian(local + 26, 2) + little_endian(local + 28, 2);
+  const uint64_t end = start + found->member.packed_bytes;
+  if (found->method == kStored)
+    return std::unique_ptr<TextSource>(new StoredSource(std::move(file), start, end));
+  return std::unique_ptr<TextSource>(new DeflateSource(std::move(file), start, end, false));
+}
+
+uint32_t first_word(const InputFile& file) {
+  uint8_t magic[4] = {};
+  return file.read_at(0, magic, sizeof magic) ? little_endian(magic, 4) : 0;
+}
+
+// The zip that "runs.zip/folder/rank1.json" goes on inside of, or "".
+std::string zip_around(const std::string& path) {
+  std::error_code ignored;
+  for (size_t slash = path.rfind('/'); slash != 0 && slash != std::string::npos;
+       slash = path.rfind('/', slash - 1)) {
+    const auto kind = std::filesystem::status(path.substr(0, slash), ignored).type();
+    if (kind == std::filesystem::file_type::regular) return path.substr(0, slash);
+    if (kind == std::filesystem::file_type::directory) break;
+  }
+  return {};
 }
 
 }  // namespace
 
 Status TextSource::check_expansion(uint64_t text_bytes) const {
-  if (text_bytes < kExpansionFreeBytes || text_bytes / kMostExpansion < file_position_) return {};
+  if (text_bytes < kExpansionFreeBytes || text_bytes / kMostExpansion < file_position()) return {};
   return Error{
       ErrorCode::kLimit, "cannot read", file_->path(),
       "it expands more than " + std::to_string(kMostExpansion) + " fold, which no trace does",
@@ -286,7 +345,13 @@ Status TextSource::check_expansion(uint64_t text_bytes) const {
 
 Result<std::unique_ptr<TextSource>> TextSource::open(const std::string& path) {
   auto file = InputFile::open(path);
-  if (!file) return std::move(file.error());
+  if (!file) {
+    const std::string zip = zip_around(path);
+    if (zip.empty()) return std::move(file.error());
+    auto around = InputFile::open(zip);
+    if (!around || first_word(*around) != kZipMagic) return std::move(file.error());
+    return open_zip(std::move(*around), path.substr(zip.size() + 1));
+  }
   uint8_t magic[4] = {};
   auto got = file->read_at(0, magic, sizeof magic);
   if (!got) return std::move(got.error());
@@ -296,18 +361,18 @@ Result<std::unique_ptr<TextSource>> TextSource::open(const std::string& path) {
     return std::unique_ptr<TextSource>(new DeflateSource(std::move(*file), 0, size, true));
   }
   if (word == 0xFD2FB528u) return std::unique_ptr<TextSource>(new ZstdSource(std::move(*file)));
-  if (word == 0x04034B50u) {
-    auto member = find_zip_member(*file);
-    if (!member) return std::move(member.error());
-    const uint64_t end = member->data_offset + member->packed_bytes;
-    if (member->method == kStored) {
-      return std::unique_ptr<TextSource>(
-          new StoredSource(std::move(*file), member->data_offset, end));
-    }
-    return std::unique_ptr<TextSource>(
-        new DeflateSource(std::move(*file), member->data_offset, end, false));
-  }
+  if (word == kZipMagic) return open_zip(std::move(*file), "");
   return std::unique_ptr<TextSource>(new PlainSource(std::move(*file)));
+}
+
+std::vector<ZipMember> zip_members(const std::string& path) {
+  std::vector<ZipMember> members;
+  auto file = InputFile::open(path);
+  if (!file || first_word(*file) != kZipMagic) return members;
+  auto entries = list_zip(*file);
+  if (!entries) return members;
+  for (ZipEntry& entry : *entries) members.push_back(std::move(entry.member));
+  return members;
 }
 
 std::string read_text_head(const std::string& path, size_t bytes) {

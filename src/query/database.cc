@@ -153,6 +153,18 @@ std::string with_casts(duckdb_prepared_statement prepared, std::string_view sql)
   return "SELECT " + select + " FROM (\n" + std::string(sql) + "\n) AS t(" + names + ")";
 }
 
+// DuckDB's parser says where the error is, and who calls it says so again.
+std::string without_repeated_place(const std::string& message) {
+  constexpr std::string_view kPlace = "\n\nLINE ";
+  const size_t first = message.find(kPlace);
+  if (first == std::string::npos) return message;
+  const size_t second = message.find(kPlace, first + 1);
+  if (second == std::string::npos ||
+      message.substr(first, second - first) != message.substr(second))
+    return message;
+  return message.substr(0, second);
+}
+
 }  // namespace
 
 std::string quote_name(std::string_view name) {
@@ -296,7 +308,8 @@ Error Database::State::explain(const std::string& message, std::string_view sql,
         "raise the limit or ask for less; DuckDB says: " + message.substr(0, message.find('\n'))};
   }
   const std::string hint = nearest_name_hint(message, sql, names);
-  return failed(hint.empty() ? message : message + "\n" + hint);
+  const std::string once = without_repeated_place(message);
+  return failed(hint.empty() ? once : once + "\n" + hint);
 }
 
 Status Database::State::prepare(std::string_view sql, QueryResult::State& state) const {
@@ -310,6 +323,10 @@ Status Database::State::prepare(std::string_view sql, QueryResult::State& state)
   duckdb_connection connection = state.connection.get();
   if (auto status = execute(connection, "BEGIN TRANSACTION READ ONLY"); !status) return status;
   if (auto message = state.prepared.prepare(connection, std::string(statements[0]))) {
+    for (const std::string_view word : {"insert", "update", "delete", "create", "drop", "alter",
+                                        "truncate", "copy", "merge", "attach", "set"}) {
+      if (starts_with_word(statements[0], word)) return not_a_query();
+    }
     return explain(*message, sql, nullptr, state.limits);
   }
   const duckdb_statement_type type = duckdb_prepared_statement_type(state.prepared.get());

@@ -152,6 +152,11 @@ TEST_F(DatabaseTest, OnlyReads) {
   EXPECT_FALSE(std::filesystem::exists(target));
   EXPECT_FALSE(std::filesystem::exists(folder_.path("x.db")));
   EXPECT_EQ(csv("select count(*) as n from kernels"), "n\n2\n");
+  for (const char* sql : {"insert into kernels values (1)", "delete from kernels",
+                          "update kernels set dur = 1", "alter table kernels drop dur"}) {
+    EXPECT_NE(csv(sql).find("only statements that read are allowed"), std::string::npos)
+        << csv(sql);
+  }
 }
 
 TEST_F(DatabaseTest, MistakesNameTheNearest) {
@@ -159,6 +164,9 @@ TEST_F(DatabaseTest, MistakesNameTheNearest) {
   const std::string column = csv("select duration from kernels");
   EXPECT_NE(column.find("LINE 1: select duration from kernels"), std::string::npos) << column;
   EXPECT_NE(column.find("\n               ^"), std::string::npos) << column;
+  const std::string syntax = csv("selec 1");
+  EXPECT_NE(syntax.find("LINE 1: selec 1"), std::string::npos) << syntax;
+  EXPECT_EQ(syntax.find("LINE 1"), syntax.rfind("LINE 1")) << "the place once: " << syntax;
   EXPECT_NE(csv("select nmae from kernels").find("nearest column: name (of kernels)"),
             std::string::npos);
   EXPECT_NE(csv("select k.durr from kernels k").find("nearest column: dur (of kernels)"),

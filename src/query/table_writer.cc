@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/utf8.h"
 #include "query/result_writer.h"
 
 namespace stepscope {
@@ -65,23 +66,6 @@ std::string readable(double value) {
   return text == "-0" ? "0" : text;
 }
 
-// Line breaks and other control characters would break the table.
-std::string one_line(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      out += '?';
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 std::string cell(const ResultColumn& column, const ResultChunk& chunk, size_t at, size_t row) {
   if (chunk.is_null(at, row)) return "NULL";
   switch (column.type) {
@@ -94,7 +78,7 @@ std::string cell(const ResultColumn& column, const ResultChunk& chunk, size_t at
     case ValueType::kFloat64:
       return readable(chunk.floats(at)[row]);
     case ValueType::kText:
-      return one_line(chunk.texts(at)[row]);
+      return visible_text(chunk.texts(at)[row]);
   }
   return {};
 }
@@ -131,7 +115,7 @@ class Table {
     if (widths_.empty()) {
       choose_widths();
       std::vector<std::string> head;
-      for (const ResultColumn& column : columns_) head.push_back(one_line(column.name));
+      for (const ResultColumn& column : columns_) head.push_back(visible_text(column.name));
       append_row(head, out);
       std::vector<std::string> rule;
       for (const size_t columns : widths_) rule.emplace_back(columns, '-');
@@ -144,7 +128,7 @@ class Table {
 
   void choose_widths() {
     for (size_t i = 0; i < columns_.size(); ++i) {
-      size_t widest = display_width(one_line(columns_[i].name));
+      size_t widest = display_width(visible_text(columns_[i].name));
       for (const auto& cells : pending_) widest = std::max(widest, display_width(cells[i]));
       widths_.push_back(widest);
     }

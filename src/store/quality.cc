@@ -25,7 +25,8 @@ constexpr QualitySpec kSpecs[] = {
      "processes of a kind this version does not know; kept as tracks of kind other", false},
     {kUnknownColumn, "unknown_column", "note",
      "columns this version does not know; kept in the source tables", false},
-    {kIgnoredFile, "ignored_file", "note", "files of the folder that were not read", false},
+    {kIgnoredFile, "ignored_file", "note",
+     "files of the folder, or members of the zip, that were not read", false},
     {kUnreadableFile, "unreadable_file", "loss",
      "files that should have been read but could not be", false},
     {kDuplicateKey, "duplicate_key", "suspect",
@@ -90,7 +91,7 @@ constexpr QualitySpec kSpecs[] = {
     {kLeftOverRecords, "left_over_records", "note",
      "records of earlier recording windows; left out", true},
     {kInconsistentCounts, "inconsistent_counts", "suspect",
-     "two places of the input that should agree do not", false},
+     "two places of the input that should agree do not; the example names them", false},
     {kInvalidText, "invalid_text", "note", "text that is not UTF-8; the bytes were kept", false},
     {kWideInteger, "wide_integer", "note", "integers that do not fit 64 bits; kept as text", false},
     {kEndedAbnormally, "ended_abnormally", "loss",
@@ -105,13 +106,21 @@ constexpr QualitySpec kSpecs[] = {
     {kNotUnderstood, "not_understood", "loss",
      "files or parts of files that are known by name but whose meaning is not; not in any table",
      false},
+    {kDamagedPacking, "damaged_packing", "suspect",
+     "the packed file is not as its format wants: a wrong checksum, or bytes behind its end; its "
+     "text was read",
+     false},
+    {kOverlappingWindows, "overlapping_windows", "suspect",
+     "recordings of one rank that cover the same time: a copy, or the file of another rank; each "
+     "counts as a window of its own",
+     false},
 };
 
 constexpr bool specs_in_enum_order() {
   for (size_t i = 0; i < std::size(kSpecs); ++i) {
     if (static_cast<size_t>(kSpecs[i].code) != i) return false;
   }
-  return static_cast<size_t>(kNotUnderstood) + 1 == std::size(kSpecs);
+  return static_cast<size_t>(kOverlappingWindows) + 1 == std::size(kSpecs);
 }
 static_assert(specs_in_enum_order());
 

@@ -58,6 +58,8 @@ enum class QualityCode : uint8_t {
   kNotHonoured,
   kLimitReached,
   kNotUnderstood,
+  kDamagedPacking,
+  kOverlappingWindows,
 };
 
 struct QualitySpec {

@@ -14,6 +14,7 @@
 #include "analyses/step_budget/host_activity.h"
 #include "analyses/step_budget/step_budget.h"
 #include "analyses/steps/steps.h"
+#include "base/utf8.h"
 
 namespace stepscope {
 namespace {
@@ -304,9 +305,14 @@ void add_quality(RunAnalyses& run, Report& report) {
   for (const auto& [key, told] : conditions) {
     std::string line = kWords[key.first] + std::string(key.second);
     // These are numbers, and not counted.
-    line += key.second == kProfilerOverhead || key.second == kBetweenSteps
-                ? ": " + told.first->example
-                : ", " + std::to_string(told.count) + " times: " + std::string(told.first->meaning);
+    if (key.second == kProfilerOverhead || key.second == kBetweenSteps) {
+      line += ": " + told.first->example;
+    } else {
+      line += told.count == 1 ? ", once: " : ", " + std::to_string(told.count) + " times: ";
+      line += told.first->meaning;
+      const std::string& example = told.first->example;
+      if (!example.empty()) line += ", as " + example.substr(0, example.find("; "));
+    }
     report.quality.push_back(std::move(line));
   }
 }
@@ -314,6 +320,16 @@ void add_quality(RunAnalyses& run, Report& report) {
 void explain_if_empty(RunAnalyses& run, const char* table, std::vector<std::string>& lines) {
   if (!lines.empty()) return;
   for (const Reason& reason : run.reasons(table)) lines.push_back(reason.why);
+}
+
+// Names come from the input and may have line breaks and worse in them.
+void make_visible(Report& report) {
+  const auto all = [](auto&... texts) { ((texts = visible_text(texts)), ...); };
+  all(report.run, report.mean_of, report.no_steps, report.no_findings, report.no_lines);
+  for (auto* texts : {&report.head, &report.memory, &report.data, &report.quality})
+    for (std::string& text : *texts) all(text);
+  for (FindingRow& finding : report.findings) all(finding.title, finding.detail);
+  for (ReportLine& line : report.lines) all(line.name);
 }
 
 }  // namespace
@@ -331,6 +347,7 @@ Report make_report(RunAnalyses& run, const std::string& name) {
   add_data(run, report);
   explain_if_empty(run, "pipeline", report.data);
   add_quality(run, report);
+  make_visible(report);
   return report;
 }
 

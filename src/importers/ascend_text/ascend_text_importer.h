@@ -19,6 +19,7 @@ class AscendTextImporter : public Importer {
            "trace_view.json or msprof_*.json and CSV files";
   }
   bool probe_folder(const Folder& folder, std::vector<Candidate>& found) const override;
+  bool reads_packed() const override { return true; }
   bool probe_file(const std::string& path, std::string_view head,
                   std::vector<Candidate>& found) const override;
   std::optional<RecordingAround> recording_around(const std::string& path) const override;

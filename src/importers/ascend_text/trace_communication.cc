@@ -17,7 +17,7 @@ void TraceView::finish_operation(SliceRecord& slice, StringId group) {
   KernelDetail kernel;
   if (slice.detail != kNoDetail) kernel = rank_.kernel(slice.detail);
   if (kernel.communication == kNoDetail) kernel.communication = rank_.add_communication({});
-  kernel.type = rank_.strings.intern("COMMUNICATION");
+  if (kernel.type == kNoString) kernel.type = rank_.strings.intern("COMMUNICATION");
   if (const KernelRow* row =
           kernels_.take(slice.ts_ns, rank_.strings.view(slice.name), rank_.strings)) {
     use_row(*row, kernel);
@@ -69,7 +69,8 @@ void TraceView::finish_communication() {
     return parse_integer(rank_.strings.view(rank_.track(id).tid)).value_or(0);
   };
   const auto is_plane = [&](TrackId id) {
-    return rank_.strings.view(rank_.track(id).thread).starts_with("Plane");
+    const std::string_view thread = rank_.strings.view(rank_.track(id).thread);
+    return thread.starts_with("Plane") || thread.find(" Plane ") != std::string_view::npos;
   };
   for (TrackId id = 0; id < rank_.track_count(); ++id) {
     if (layers_[id] != Layer::kCommunication || is_plane(id)) continue;

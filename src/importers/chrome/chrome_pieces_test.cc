@@ -221,6 +221,50 @@ TEST_F(Packed, AStoredMemberThatLiesAboutItsSizeIsReadToTheEndOfTheFile) {
   EXPECT_EQ(shorter.quality("truncated_input"), 1);
 }
 
+TEST_F(Packed, EveryTraceOfAZipIsARank) {
+  const std::string first = trace_of({event("of rank 0", 1, R"("a": 0)")});
+  const std::string second = trace_of({event("of rank 1", 1, R"("a": 1)"), event("more", 5)});
+  for (const int method : {8, 0}) {
+    ImportedRun run(folder_.write("two.zip", zip({{"rank0.json", first},
+                                                  {"notes.txt", "not a trace"},
+                                                  {"deep/rank1.json", second},
+                                                  {"table.csv", "a,b"}},
+                                                 method)));
+    ASSERT_TRUE(run.ok()) << run.error();
+    EXPECT_EQ(run.column("ranks", "rank"), (std::vector<int64_t>{0, 1}));
+    EXPECT_EQ(run.texts("sources", "path")[1], folder_.path("two.zip") + "/deep/rank1.json");
+    EXPECT_EQ(run.column("slices", "ts").size(), 3u);
+    const auto args = run.store().args(1, 0);
+    EXPECT_EQ(args.ok() ? *args : args.error().message(), R"({"a": 1})");
+    EXPECT_EQ(run.quality("ignored_file"), 2);
+    ASSERT_EQ(run.notes().size(), 1u);
+    EXPECT_NE(run.notes()[0].find("2 of its 4 members were not read (notes.txt ...); unpack it"),
+              std::string::npos)
+        << run.notes()[0];
+  }
+  ImportedRun none(folder_.write("none.zip", zip({{"a.txt", "no"}, {"b.txt", "no"}})));
+  EXPECT_NE(none.error().find("none of the 2 members of the zip is a trace"), std::string::npos)
+      << none.error();
+}
+
+// The checksum stands behind the text: all of it was read.
+TEST_F(Packed, AFlawBehindTheTextLosesNothing) {
+  const std::string text =
+      trace_of({event("ProfilerStep#3", 1, "", "user_annotation"), event("a", 2)});
+  std::string wrong_sum = gzip(text);
+  wrong_sum[wrong_sum.size() - 8] = static_cast<char>(wrong_sum[wrong_sum.size() - 8] ^ 1);
+  for (const auto& [name, bytes, flaws] :
+       {std::tuple{"sum.gz", wrong_sum, 1}, std::tuple{"behind.gz", gzip(text) + "garbage", 1},
+        std::tuple{"short.gz", gzip(text).substr(0, gzip(text).size() - 4), 1},
+        std::tuple{"padded.gz", gzip(text) + std::string(9, '\0'), 0}}) {
+    ImportedRun run(folder_.write(name, bytes));
+    ASSERT_TRUE(run.ok()) << run.error();
+    EXPECT_EQ(run.quality("damaged_packing"), flaws) << name;
+    EXPECT_EQ(run.quality("truncated_input"), 0) << name;
+    EXPECT_EQ(run.column("steps", "complete"), std::vector<int64_t>{1}) << name;
+  }
+}
+
 TEST_F(Packed, DamagedZipsSayWhatToDo) {
   const std::string text = rich_trace();
   const std::string good = zip({{"t.json", text}});

@@ -44,6 +44,36 @@ TEST_F(Quality, BeginAndEndAreWhatTheirCategorySays) {
   EXPECT_EQ(run_->quality("end_without_begin"), 0);
 }
 
+TEST_F(Quality, EntriesThatAreNoEventsAreCountedOneByOne) {
+  import(R"({"traceEvents": [7, )" + event("a", 1) +
+         R"(,"str, \"2\"",7,null,[],[1,[2]],true,{}, )" + event("b", 2) + ", -1.5, \"end\"]}");
+  EXPECT_EQ(run_->texts("slices", "name"), (Names{"a", "b"}));
+  EXPECT_EQ(run_->quality("unparsable_event"), 10);
+  EXPECT_EQ(run_->quality("truncated_input"), 0);
+}
+
+TEST_F(Quality, AnEventWithoutALengthIsNotOneOfLengthZero) {
+  import(trace_of(
+      {event("a", 1), raw('X', "no length", 2, ""), raw('X', "zero", 3, R"(, "dur": 0)")}));
+  EXPECT_EQ(run_->column("slices", "ts").size(), 3u);
+  EXPECT_EQ(run_->quality("zero_duration"), 1);
+  EXPECT_EQ(run_->quality("bad_number"), 1);
+  EXPECT_NE(example("bad_number").find("no length has no length"), std::string::npos);
+}
+
+TEST_F(Quality, RecordingsOfOneRankAtTheSameTimeAreDoubtful) {
+  const auto of_rank = [](int rank, int64_t ts) {
+    return R"({"distributedInfo": {"rank": )" + std::to_string(rank) + R"(}, "traceEvents": [)" +
+           event("a", ts) + "," + event("b", ts + 100) + "]}";
+  };
+  folder_.write("run/one.json", of_rank(0, 0));
+  folder_.write("run/later.json", of_rank(0, 500));
+  folder_.write("run/other.json", of_rank(1, 0));
+  EXPECT_EQ(testing::ImportedRun(folder_.path("run")).quality("overlapping_windows"), 0);
+  folder_.write("run/copy.json", of_rank(0, 50));
+  EXPECT_EQ(testing::ImportedRun(folder_.path("run")).quality("overlapping_windows"), 1);
+}
+
 TEST_F(Quality, UnknownCategoriesOfEveryPhaseAreCounted) {
   import(trace_of({event("x", 1, "", "odd"), raw('i', "i", 2, R"(, "cat": "odd")"),
                    raw('B', "b", 3, R"(, "cat": "odd")"), raw('E', "b", 4, R"(, "cat": "odd")"),

@@ -261,7 +261,7 @@ Result<ChromeTrace> read_chrome_trace(const std::string& path, const ChromeOptio
 
   ChromeTrace trace;
   trace.is_array = feed.is_array();
-  trace.truncated = (*source)->truncated() || !read.array_ended();
+  trace.truncated = !read.array_ended();
   trace.properties = join_properties(std::move(*head), read.tail());
   trace.text_bytes = feed.text_bytes();
   trace.events = read.events();
@@ -271,6 +271,9 @@ Result<ChromeTrace> read_chrome_trace(const std::string& path, const ChromeOptio
         QualityCode::kTruncatedInput,
         path + (trace.is_array ? ", the list is not closed" : ", ends inside the list of events"));
   }
+  std::string flaw = (*source)->flaw();
+  if ((*source)->truncated() && !trace.truncated) flaw = "it ends early, behind the last event";
+  if (!flaw.empty()) rank.quality.add(QualityCode::kDamagedPacking, path + ": " + flaw);
   return trace;
 }
 

@@ -222,6 +222,7 @@ void EventMapper::read_device(ObjectWalker args, SliceRecord& slice, const Categ
 void EventMapper::read_ascend(ObjectWalker args, SliceRecord& slice) {
   KernelDetail detail;
   CommunicationDetail transfer;
+  StringId core = kNoString;
   bool is_task = false;
   bool is_transfer = false;
   std::string_view key;
@@ -234,6 +235,10 @@ void EventMapper::read_ascend(ObjectWalker args, SliceRecord& slice) {
         break;
       case ArgKey::kTaskType:
         detail.type = transfer.algorithm = text_value(value);
+        is_task = true;
+        break;
+      case ArgKey::kAcceleratorCore:  // what the table of kernels says, put here by an export
+        core = text_value(value);
         is_task = true;
         break;
       case ArgKey::kBytes:
@@ -264,6 +269,7 @@ void EventMapper::read_ascend(ObjectWalker args, SliceRecord& slice) {
     }
   }
   if (!is_task && !is_transfer) return;
+  if (core != kNoString) detail.type = core;
   if (is_transfer) {
     detail.communication = static_cast<uint32_t>(chunk_->communications.size());
     chunk_->communications.push_back(transfer);

@@ -77,6 +77,11 @@ const EventMapper::Category& EventMapper::category(std::string_view word) {
   Category fresh;
   fresh.id = id;
   fresh.rule = find_category(strings.view(id));
+  if (options_.ascend_args && fresh.rule == nullptr && strings.view(id) == "op")
+    fresh.rule = find_category("cpu_op");  // an operator of a database, exported
+  // Slices of an NPU that were exported have their task type as category. Some of these words
+  // ("Memcpy", a transfer of a collective) are also words for a GPU's work.
+  if (options_.ascend_args && fresh.rule != nullptr && fresh.rule->on_device) fresh.rule = nullptr;
   fresh.is_launch_flow = is_launch_flow(strings.view(id));
   if (fresh.rule != nullptr && !fresh.rule->kernel_type.empty()) {
     fresh.kernel_type = strings.intern(fresh.rule->kernel_type);
@@ -213,7 +218,12 @@ void EventMapper::map_slice(const ChromeEvent& event, const Category& cat) {
     chunk_->quality.add(QualityCode::kUnparsableEvent, where(event) + " has no time");
     return;
   }
-  if (!event.dur.empty() && !time(event.dur, event, slice.dur_ns)) slice.flags |= kFlagImpossible;
+  if (event.dur.empty()) {
+    chunk_->quality.add(QualityCode::kBadNumber, where(event) + " has no length");
+    slice.flags |= kFlagImpossible;
+  } else if (!time(event.dur, event, slice.dur_ns)) {
+    slice.flags |= kFlagImpossible;
+  }
   describe(event, cat, slice);
   keep_repaired_args(event);
   const bool on_device = cat.rule != nullptr && cat.rule->on_device;
@@ -228,7 +238,6 @@ void EventMapper::describe(const ChromeEvent& event, const Category& cat, SliceR
   slice.args = args_place(event);
   slice.kind = rule == nullptr ? SliceKind::kOther : rule->kind;
   count_unknown(event, cat);
-  // Slices of an NPU that were exported have their task type as category.
   const ArgsUse unknown = options_.ascend_args ? ArgsUse::kAscend : ArgsUse::kLinks;
   if (!event.args.empty() && event.args[0] == '{') {
     switch (rule == nullptr ? unknown : rule->args) {

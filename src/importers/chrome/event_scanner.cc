@@ -15,6 +15,10 @@ constexpr size_t kLongestEvent = 4 << 20;
 // all goes well.
 constexpr size_t kFreshWindow = 16 * 1024;
 
+// Of a list between the events, in brackets and commas; longer ones are resynchronised like an
+// event.
+constexpr size_t kLongestList = 1024;
+
 std::string place(uint64_t offset) { return "byte " + std::to_string(offset); }
 
 }  // namespace
@@ -118,6 +122,32 @@ size_t EventScanner::list_goes_on_at(size_t position) const {
   return is_event ? next : std::string_view::npos;
 }
 
+void EventScanner::count_bare_value(size_t from, size_t next, uint64_t offset, StagedChunk& chunk) {
+  if (next >= source_.count) return;
+  const size_t end = base_ + source_.positions[next];
+  while (from < end && static_cast<unsigned char>(whole_[from]) <= ' ') ++from;
+  if (from < end && (whole_[end] == ',' || whole_[end] == ']'))
+    chunk.quality.add(QualityCode::kUnparsableEvent, place(offset + from));
+}
+
+bool EventScanner::skip_list(size_t position, uint64_t offset, StagedChunk& chunk) {
+  const size_t mark = mark_behind(position);
+  size_t depth = 0;
+  for (size_t at = at_; at + 1 < source_.count && at - at_ < kLongestList; ++at) {
+    const char c = source_.text[source_.positions[at]];
+    if (c == '{') return false;  // may be an event
+    if (c == '[') ++depth;
+    if (c != ']' || --depth > 0) continue;
+    const char behind = source_.text[source_.positions[at + 1]];
+    if (source_.positions[at] > mark || (behind != ',' && behind != ']')) return false;
+    chunk.quality.add(QualityCode::kUnparsableEvent, place(offset + position));
+    resume_ = base_ + source_.positions[at] + 1;
+    at_ = at + 1;
+    return true;
+  }
+  return false;
+}
+
 EventScanner::Outcome EventScanner::handle_broken(size_t position, Step step, uint64_t offset,
                                                   bool is_last, StagedChunk& chunk) {
   // The event ends where the next one begins.
@@ -163,6 +193,7 @@ void EventScanner::scan(const char* text, size_t size, uint64_t offset, bool is_
   whole_ = {text, size};
   resume_ = 0;
   index_from(0, size);
+  count_bare_value(0, 0, offset, chunk);
   while (true) {
     if (at_ >= source_.count) {
       if (all_indexed()) break;
@@ -172,9 +203,11 @@ void EventScanner::scan(const char* text, size_t size, uint64_t offset, bool is_
     const size_t position = base_ + source_.positions[at_];
     const char c = text[position];
     if (c == ',') {
+      count_bare_value(position + 1, at_ + 1, offset, chunk);
       ++at_;
       continue;
     }
+    if (c == '[' && skip_list(position, offset, chunk)) continue;
     if (c == ']' && list_goes_on_at(position) == std::string_view::npos) {
       const bool is_sure = is_last || size - position >= kLongestEvent;
       chunk.end = is_sure ? ChunkEnd::kArrayEnd : ChunkEnd::kIncomplete;

@@ -45,6 +45,12 @@ class EventScanner {
   // Where the list goes on behind the ] at `position`, which then belongs to a list inside a broken
   // event; npos when it is the end.
   size_t list_goes_on_at(size_t position) const;
+  // Entries that are no objects are counted one by one as events that cannot be read. A number,
+  // word or string between `from` and the indexed character `next`:
+  void count_bare_value(size_t from, size_t next, uint64_t offset, StagedChunk& chunk);
+  // Goes on behind the list that begins at `position`; false when it may be more than such an
+  // entry.
+  bool skip_list(size_t position, uint64_t offset, StagedChunk& chunk);
   enum class Outcome : uint8_t { kGoOn, kIncomplete, kGiveUp };
   Outcome handle_broken(size_t position, Step step, uint64_t offset, bool is_last,
                         StagedChunk& chunk);

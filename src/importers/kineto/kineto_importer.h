@@ -13,6 +13,7 @@ class KinetoImporter final : public Importer {
   std::string_view description() const override {
     return "Chrome trace JSON of torch.profiler and others (.json, .json.gz, .zst, .zip)";
   }
+  bool reads_packed() const override { return true; }
   bool probe_file(const std::string& path, std::string_view head,
                   std::vector<Candidate>& found) const override;
   Status import(const Candidate& candidate, const ImportContext& context,
