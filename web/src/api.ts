@@ -340,7 +340,7 @@ export const api = {
   // One that is called off is told to the server, which would go on with it.
   sql: async (run: string, sql: string, limit = 1000, signal?: AbortSignal) => {
     const name = signal && `${Date.now().toString(36)}${Math.random().toString(36).slice(2)}`
-    const stop = () => void fetch(`${root}runs/${run}/sql?name=${name}`, { method: 'DELETE', credentials: 'same-origin', keepalive: true }).catch(() => undefined)
+    const stop = () => void fetch(`${root}runs/${run}/sql?name=${name}`, { method: 'DELETE', credentials: 'same-origin' }).then((reply) => reply.text()).catch(() => undefined)
     signal?.addEventListener('abort', stop)
     try {
       return (await (await fetchChecked(`runs/${run}/sql`, { method: 'POST', body: JSON.stringify({ sql, limit, name }), signal })).json()) as SqlResult
