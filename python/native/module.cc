@@ -124,6 +124,7 @@ uint64_t write_chrome_trace(const std::shared_ptr<Run>& run, int64_t rank, const
       [&](const Progress& progress) { return run->write_chrome_trace(rank, name, progress); }));
 }
 
+// `steps` count from 1, the first one of each rank.
 // Folder, names of the files, [(name, why)] of those left out, and the reason when it failed, of
 // each rank.
 // `on_progress` is called with bytes read, bytes to read, ranks written, and all ranks (0: not
@@ -133,8 +134,13 @@ nb::list analyse(const std::vector<nb::bytes>& paths, const nb::bytes& output,
                  const nb::object& on_progress) {
   Names names;
   for (const nb::bytes& path : paths) names.emplace_back(path.c_str(), path.size());
-  const AnalyseOptions options{std::string(output.c_str(), output.size()), steps, pretty, simplify,
-                               jobs};
+  AnalyseOptions options;
+  options.output = std::string(output.c_str(), output.size());
+  options.steps = steps;
+  options.steps_from_first = true;
+  options.pretty = pretty;
+  options.simplify = simplify;
+  options.jobs = jobs;
   std::atomic<size_t> done = 0;
   std::atomic<size_t> all = 0;
   const auto ranks = value_or_raise(run_interruptibly(

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -258,15 +259,26 @@ class Range {
   Range(const nb::object& name, const std::string& kind)
       : name_(name_of(name)), kind_(kind_of(kind)) {}
 
-  void enter() { open_.push_back({::pthread_self(), begin()}); }
+  void enter() {
+    const uint64_t start = begin();
+    open_.push_back({::pthread_self(), start, recording_});
+    if (start != 0) ++open_in_recording_;
+  }
   void exit() {
     const auto innermost = std::find_if(open_.rbegin(), open_.rend(), [](const Open& open) {
       return ::pthread_equal(open.thread, ::pthread_self());
     });
     if (innermost == open_.rend()) return;
     const uint64_t start = innermost->start;
+    if (start != 0 && innermost->recording == recording_) --open_in_recording_;
     open_.erase(std::next(innermost).base());
     end(start);
+  }
+  // Ranges that were entered in this recording and not left: its end loses them.
+  static int64_t open_in_recording() { return open_in_recording_; }
+  static void recording_begins() {
+    ++recording_;
+    open_in_recording_ = 0;
   }
   // For those that take turns on one thread, as coroutines do: the caller keeps the start.
   static uint64_t begin() { return stepscope_is_recording() ? stepscope_ticks() : 0; }
@@ -278,6 +290,7 @@ class Range {
   struct Open {
     pthread_t thread;
     uint64_t start;  // 0: nothing was recording
+    uint64_t recording;
   };
   static uint32_t kind_of(const std::string& word) {
     if (word == "range") return STEPSCOPE_USER;
@@ -287,6 +300,9 @@ class Range {
     throw std::invalid_argument(
         "kind is \"range\", \"operator\", \"module\" or \"collective\", not \"" + word + "\"");
   }
+
+  inline static uint64_t recording_ = 0;
+  inline static int64_t open_in_recording_ = 0;
 
   uint32_t name_;
   uint32_t kind_;
@@ -339,7 +355,13 @@ void add_pipeline(nb::module_& module) {
 NB_MODULE(_record, module) {
   module.doc() = "Recording into a file that stepscope.open() reads.";
   nb::class_<Recording>(module, "Recording")
-      .def(nb::init<const std::string&, const std::string&>(), "folder"_a, "options"_a = "{}")
+      .def(
+          "__init__",
+          [](Recording* recording, const std::string& folder, const std::string& options) {
+            new (recording) Recording(folder, options);
+            Range::recording_begins();
+          },
+          "folder"_a, "options"_a = "{}")
       .def_static("join", &Recording::join, "options"_a = "{}")
       .def_static("watch", &Recording::watch, "output"_a, "rules"_a, "options"_a = "{}")
       .def("stop", &Recording::stop)
@@ -387,6 +409,7 @@ NB_MODULE(_record, module) {
     const nb::gil_scoped_release release;
     return stepscope_flush() == 0;
   });
+  module.def("open_ranges", &Range::open_in_recording);
   module.def("is_recording", [] { return stepscope_is_recording() != 0; });
   module.def("step", &stepscope_step, "number"_a);
   module.def("end_step", &stepscope_end_step);

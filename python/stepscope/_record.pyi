@@ -55,6 +55,9 @@ def prepare_python_stacks(dump: Callable[..., None], signal: int, file: int) -> 
 
 def forget_python_stacks() -> None: ...
 def is_recording() -> bool: ...
+def open_ranges() -> int:
+    """How many `record_function`s were entered since the last Recording began and not left."""
+
 def outer_folder() -> str:
     """Where the raw file of the recording lies that the environment started; "" if none."""
 

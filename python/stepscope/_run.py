@@ -303,8 +303,12 @@ class Run:
         paths = ", ".join(self._paths)
         if self._open is None:
             return f"<stepscope.Run: {paths}, closed>"
-        ranks = self.table("ranks", ["rank"]).num_rows
-        return f"<stepscope.Run: {paths}, {ranks} rank{'' if ranks == 1 else 's'}>"
+        numbers = self.table("ranks", ["rank"])["rank"]
+        ranks, windows = len(set(numbers.tolist())), len(numbers)
+        counted = f"{ranks} rank{'' if ranks == 1 else 's'}"
+        if windows > ranks:
+            counted += f", {windows} windows"
+        return f"<stepscope.Run: {paths}, {counted}>"
 
 
 def open(

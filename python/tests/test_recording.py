@@ -526,7 +526,8 @@ def test_choices_of_an_analysis_have_their_effect(tmp_path: pathlib.Path) -> Non
         with stepscope.record_function(f"work {number}"):
             busy(0.01)
         profiler.step()
-    profiler.analyse(pretty=True, step_list=[1], mode="async")
+    # The first step has the number 0.
+    profiler.analyse(pretty=True, step_list=[2], mode="async")
     background.finish()
     (path,) = tmp_path.rglob("trace_view.json")
     text = path.read_text()
@@ -551,3 +552,33 @@ def test_an_export_is_not_read_beside_the_run_it_was_made_of(tmp_path: pathlib.P
     (tmp_path / "export.json.gz").rename(alone / "export.json.gz")
     with stepscope.open(alone) as run:
         assert len(run.steps["step"]) >= 3
+
+
+def test_steps_that_are_not_there_are_no_success(
+    tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    profiler = stepscope.Profiler(output_path=str(tmp_path))
+    for _ in range(3):
+        busy(0.01)
+        profiler.step()
+    with caplog.at_level("INFO", "stepscope"):
+        profiler.analyse(step_list=[90, 91])
+    assert "none of the chosen steps is there" in caplog.text
+    assert "is ready" not in caplog.text
+
+
+def test_ranges_that_are_open_at_the_end_are_counted(tmp_path: pathlib.Path) -> None:
+    profiler = stepscope.Profiler(output_path=str(tmp_path), mstx=True)
+    stepscope.mstx.range_start("mstx")
+    stepscope.record_function("left open").__enter__()
+    with stepscope.record_function("closed"):
+        pass
+    profiler.stop()
+    profiler.start()  # what was lost with the first window is not lost again
+    profiler.stop()
+    counts = []
+    for path in sorted(tmp_path.glob("*_ms")):
+        with stepscope.open(path) as run:
+            sql = "select count n from quality where code = 'unfinished_operation'"
+            counts.append(run.query(sql)["n"].tolist())
+    assert counts == [[2], []]

@@ -1,5 +1,6 @@
 #include "api/analyse.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -139,6 +140,29 @@ class Analysis {
     return target + "/" + folder;
   }
 
+  // The chosen steps by their numbers in the run. Fails when the rank has none of them: files
+  // without a step would look like those of a run in which nothing happened.
+  Result<std::vector<int64_t>> steps_of(const Job& job, const std::string& source) const {
+    if (options_.steps.empty()) return std::vector<int64_t>{};
+    std::vector<int64_t> numbers;
+    for (const StepRow& step : job.run->steps()) {
+      if (step.rank == job.rank.rank && step.window == job.rank.window)
+        numbers.push_back(step.step);
+    }
+    if (numbers.empty())
+      return Error{ErrorCode::kNotFound, "cannot choose steps", source, "it has none", ""};
+    std::vector<int64_t> chosen = options_.steps;
+    if (options_.steps_from_first) {
+      for (int64_t& step : chosen) step += numbers.front() - 1;
+    }
+    if (std::ranges::find_first_of(numbers, chosen) != numbers.end()) return chosen;
+    return Error{ErrorCode::kNotFound, "none of the chosen steps is there", source,
+                 "its steps have the numbers " + std::to_string(numbers.front()) + " to " +
+                     std::to_string(numbers.back()) +
+                     (options_.steps_from_first ? "; 1 stands for the first of them" : ""),
+                 "choose some of them"};
+  }
+
   AnalysedRank analyse(const Job& job) {
     const StoreReader& store = job.run->store();
     AnalysedRank result;
@@ -157,7 +181,12 @@ class Analysis {
       return result;
     }
     ProfilerOutputOptions options;
-    options.steps = options_.steps;
+    auto steps = steps_of(job, source);
+    if (!steps) {
+      result.error = steps.error().message();
+      return result;
+    }
+    options.steps = std::move(*steps);
     options.pretty = options_.pretty;
     options.progress = &progress_;
     auto output = write_profiler_output(*job.run, job.rank, target, options);

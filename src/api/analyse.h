@@ -20,6 +20,8 @@ struct AnalyseOptions {
   // OUTPUT/ASCEND_PROFILER_OUTPUT, or OUTPUT/rank<r>[_window<w>]/... when there are several ranks.
   std::string output;
   std::vector<int64_t> steps;  // empty: all
+  // `steps` count from 1, the first step of each rank, as MindSpore's step_list does.
+  bool steps_from_first = false;
   bool pretty = false;
   // Removes what CANN's own tools left in PROF_*/ and can make again. What the run is read from
   // stays.

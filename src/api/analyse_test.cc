@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -99,6 +103,42 @@ TEST_F(AnalyseTest, OtherInputsNeedAFolder) {
   EXPECT_EQ((*written)[0].error, "");
   EXPECT_TRUE(fs::exists(folder_.path("out/ASCEND_PROFILER_OUTPUT/trace_view.json")));
   EXPECT_FALSE(analyse_runs({folder_.path("nothing")}, {}, progress_).ok());
+}
+
+TEST_F(AnalyseTest, StepsByTheirNumbersOrCountedFromTheFirst) {
+  std::string events;
+  for (const int step : {10, 11, 12}) {
+    const std::string at = std::to_string(step * 100);
+    events += R"({"ph":"X","cat":"user_annotation","name":"ProfilerStep#)" + std::to_string(step) +
+              R"(","pid":1,"tid":1,"ts":)" + at + R"(,"dur":90},)";
+    events += R"({"ph":"X","cat":"cpu_op","name":"op_of_)" + std::to_string(step) +
+              R"(","pid":1,"tid":1,"ts":)" + at + R"(,"dur":5},)";
+  }
+  events.pop_back();
+  const std::string trace =
+      folder_.write("steps.json", R"({"schemaVersion": 1, "traceEvents": [)" + events + "]}");
+  AnalyseOptions options;
+  options.output = folder_.path("out");
+  const auto written_for = [&](std::vector<int64_t> steps, bool from_first) {
+    fs::remove_all(options.output);
+    options.steps = std::move(steps);
+    options.steps_from_first = from_first;
+    const auto ranks = analyse_runs({trace}, options, progress_);
+    EXPECT_TRUE(ranks.ok());
+    if (!(*ranks)[0].error.empty()) return (*ranks)[0].error;
+    std::ifstream file(folder_.path("out/ASCEND_PROFILER_OUTPUT/trace_view.json"));
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    std::string found;
+    for (const std::string step : {"10", "11", "12"}) {
+      if (text.find("op_of_" + step) != std::string::npos) found += step + " ";
+    }
+    return found;
+  };
+  EXPECT_EQ(written_for({11}, false), "11 ");
+  EXPECT_EQ(written_for({2, 3}, true), "11 12 ");
+  EXPECT_NE(written_for({2}, false).find("10 to 12"), std::string::npos);
+  EXPECT_NE(written_for({11}, true).find("1 stands for the first"), std::string::npos);
+  EXPECT_FALSE(fs::exists(options.output)) << "nothing is written for no step";
 }
 
 TEST_F(AnalyseTest, CancelledLeavesNothing) {

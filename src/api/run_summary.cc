@@ -60,12 +60,9 @@ Status each_row(Database& database, const QueryLimits& limits, const std::string
 Status read_ranks(Database& database, const QueryLimits& limits, RunSummary& summary) {
   return each_row(
       database, limits,
-      "with mean_steps as (select rank, count(*) as steps, avg(dur) filter (where complete) as "
-      "mean "
-      "from steps group by rank) "
-      "select r.rank, r.window, host, pid, device_kind, device_name, device_count, world_size, "
-      "source_format, source_path, rank_inferred, first_ns, last_ns, coalesce(s.steps, 0), s.mean "
-      "from ranks r left join mean_steps s on r.rank = s.rank order by r.rank, r.window",
+      "select rank, window, host, pid, device_kind, device_name, device_count, world_size, "
+      "source_format, source_path, rank_inferred, first_ns, last_ns from ranks "
+      "order by rank, window",
       [&](const Row& row) {
         RankSummary& rank = summary.ranks.emplace_back();
         rank.rank = row.integer(0);
@@ -81,9 +78,22 @@ Status read_ranks(Database& database, const QueryLimits& limits, RunSummary& sum
         rank.rank_inferred = row.integer(10, 0) != 0;
         rank.first_ns = row.integer(11);
         rank.last_ns = row.integer(12);
-        rank.steps = row.integer(13, 0);
-        rank.mean_step_ns = row.integer(14);
       });
+}
+
+// From the store: the table `steps` does not say in which window of its rank a step was recorded.
+void read_own_steps(const StoreReader& store, size_t position, RankSummary& rank) {
+  const auto& lengths_ns = store.column(Table::kSteps, "dur", position);
+  const auto& complete = store.column(Table::kSteps, "complete", position);
+  rank.steps = static_cast<int64_t>(lengths_ns.rows());
+  double sum_ns = 0;
+  int64_t count = 0;
+  for (uint64_t row = 0; row < lengths_ns.rows(); ++row) {
+    if (complete.at(row) == 0) continue;
+    sum_ns += static_cast<double>(lengths_ns.at(row));
+    ++count;
+  }
+  if (count > 0) rank.mean_step_ns = static_cast<int64_t>(sum_ns / static_cast<double>(count));
 }
 
 Status read_steps(Database& database, const QueryLimits& limits, RunSummary& summary) {
@@ -192,6 +202,7 @@ Result<RunSummary> summarise_run(const StoreReader& store, Database& database,
       if (rank.rank != store.rank_number(position) || rank.window != window) continue;
       rank.slices = static_cast<int64_t>(store.rows(Table::kSlices, position));
       rank.kernels = static_cast<int64_t>(store.rows(Table::kKernels, position));
+      read_own_steps(store, position, rank);
     }
   }
   for (size_t i = 0; i < kTableCount; ++i) {

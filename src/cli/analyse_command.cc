@@ -128,7 +128,8 @@ void add_analyse_command(Program& program) {
   command->add_option("PATH", options->paths, "runs, or folders of the runs of a job")->required();
   command->add_option("-o,--output", options->analyse.output,
                       "folder for the files; default: in the folder of each run");
-  command->add_option("--step-list", options->steps, "steps to write, as 2,5-7; default: all");
+  command->add_option("--step-list", options->steps,
+                      "steps to write, by their numbers in the run, as 2,5-7; default: all");
   command->add_flag("--pretty", options->analyse.pretty,
                     "indented JSON files, a value a line; trace_view.json is then twice as long");
   command->add_flag("--simplify", options->analyse.simplify,

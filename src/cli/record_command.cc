@@ -264,7 +264,11 @@ Status record(const Options& options, int& exit_code) {
   } else if (runs.empty()) {
     fmt::print(stderr,
                "stepscope: nothing was recorded: the program used neither a CUDA device nor "
-               "Stepscope's own functions\n");
+               "Stepscope's own functions{}\n",
+               profiler_options().empty()
+                   ? ". For a program with PyTorch or MindSpore on processors alone, put "
+                     "STEPSCOPE_OPTIONS='{\"start\": true}' in front of the command"
+                   : "");
   }
   bool options_are_read = options.watch || profiler_options().empty();
   for (const std::string& path : runs) {

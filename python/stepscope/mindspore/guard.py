@@ -5,6 +5,7 @@ Both would drive the same C++ object: whoever stops it stops it for both.
 
 from __future__ import annotations
 
+import os
 from typing import Any, Callable
 
 from stepscope.mindspore import framework
@@ -16,8 +17,13 @@ _METHODS = ("start", "stop", "analyse")
 class OwnProfilerActiveError(RuntimeError):
     def __init__(self) -> None:
         super().__init__(
-            "MindSpore's own profiler is recording, and there is only one in a process; stop it, "
-            "or let `stepscope record` put ours in its place"
+            "MindSpore's own profiler is recording, and there is only one in a process: "
+            + (
+                "MS_PROFILER_OPTIONS started it; import stepscope before mindspore, and ours "
+                "records in its place"
+                if os.environ.get("MS_PROFILER_OPTIONS")
+                else "stop it, or let `stepscope record` put ours in its place"
+            )
         )
 
 

@@ -23,25 +23,32 @@ class Pipeline:
     def __init__(self) -> None:
         self._manager = framework.pipeline_manager()
         self._folder: Path | None = None
+        self._interval_ms = 0  # as the program has it
         #: known after the stop: minddata gives no error, only no files
         self.told_nothing = False
 
     def start(self, folder: Path) -> None:
         from mindspore.dataset import config
 
-        before = config.get_monitor_sampling_interval()
+        # For as long as it records: minddata looks at it when an iterator is made.
+        self._interval_ms = config.get_monitor_sampling_interval()
         config.set_monitor_sampling_interval(_INTERVAL_MS)
+        self._folder = folder
         try:
             self._manager.init()
             self._manager.start()
-        finally:
-            config.set_monitor_sampling_interval(before)
-        self._folder = folder
+        except BaseException:
+            self._folder = None
+            config.set_monitor_sampling_interval(self._interval_ms)
+            raise
 
     def stop(self) -> None:
         if self._folder:
+            from mindspore.dataset import config
+
             folder, self._folder = self._folder, None
             before = _files(folder)
+            config.set_monitor_sampling_interval(self._interval_ms)
             self._manager.stop()
             self._manager.save(str(folder))
             self.told_nothing = _files(folder) == before

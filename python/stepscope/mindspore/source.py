@@ -20,6 +20,7 @@ from stepscope.mindspore.pipeline import NOTHING_TOLD, Pipeline
 from stepscope.mindspore.steps import ModelSteps
 from stepscope.profiler._log import Once, guarded
 from stepscope.profiler.parameters import Parameters
+from stepscope.profiler.ranks import find_place
 
 _NEVER = sys.maxsize
 
@@ -81,7 +82,14 @@ class MindSporeSource:
         return self._missing
 
     def about(self, parameters: Parameters) -> dict[str, Any]:
-        return {"parallel": framework.parallel_settings()} if parameters.parallel_strategy else {}
+        if not parameters.parallel_strategy:
+            return {}
+        settings = framework.parallel_settings()
+        place = find_place()
+        # What nobody has set is 1 and 0 there, also in a job of several ranks.
+        if place.world_size and settings.get("device_num", 1) == 1:
+            settings |= {"device_num": place.world_size, "global_rank": place.rank}
+        return {"parallel": settings}
 
     @property
     def has_marked_steps(self) -> bool:

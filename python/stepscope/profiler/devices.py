@@ -113,7 +113,10 @@ def not_honoured(
     if not _uses(ProfilerActivity.NPU, p, found):
         if HostSystem.OSRT in p.host_sys:
             reasons["host_sys"] = "its osrt needs CANN; the others are always recorded"
-        reasons["export_type"] = "msprof exports it, of what an NPU left; no NPU is recorded"
+        reasons["export_type"] = (
+            "msprof makes databases, of what an NPU left, and no NPU is recorded; what is written "
+            "is text"
+        )
     records_memory = _uses(ProfilerActivity.NPU, p, found) or _uses(ProfilerActivity.GPU, p, found)
     if not records_memory and "profile_memory" not in by_frameworks:
         reasons["profile_memory"] = "no device or framework with a memory of its own is recorded"

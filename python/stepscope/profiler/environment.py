@@ -82,7 +82,10 @@ class EnvProfiler:
             # In the environment, unlike in a call, the documentation has these on.
             defaults = replace(defaults, data_process=True, parallel_strategy=True)
             given = {**translated(options), "on_trace_ready": tensorboard_trace_handler()}
-            cls._session = _EnvironmentSession(resolve(given, defaults))
+            parameters = resolve(given, defaults)
+            # What older options imply was not asked for by that name.
+            asked = parameters.asked - (given.keys() - options.keys())
+            cls._session = _EnvironmentSession(replace(parameters, asked=asked))
 
     @classmethod
     def _keep_from_mindspore(cls) -> None:

@@ -131,7 +131,9 @@ def resolve(given: Mapping[str, object], defaults: Parameters | None = None) -> 
                 accepted[name] = CHECKS[name](value)
             except (TypeError, ValueError) as error:
                 default = _IMPLIED.get(name) or repr(plain(getattr(defaults, name)))
-                logger.warning("%s must be %s, not %r: reset to %s", name, error, value, default)
+                logger.warning(
+                    "%s must be %s, not %r: reset to %s", given_name, error, value, default
+                )
     for name, instead in _RETIRING.items():
         if accepted.get(name):
             advise(f"{name} is deprecated: {instead}")

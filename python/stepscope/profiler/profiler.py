@@ -90,8 +90,10 @@ class Profiler(Session):
 
         Args:
             offline_path: deprecated, see ``offline_analyse``.
-            pretty: indent JSON files, a line for each value; otherwise ``trace_view.json`` has one for each event.
-            step_list: consecutive numbers of the steps to analyse, 1 is the first recorded one.
+            pretty: indent JSON files, a line for each value; otherwise ``trace_view.json`` has one
+                for each event.
+            step_list: consecutive numbers of the steps to analyse, 1 is the first recorded one
+                whatever its number in the run is.
             mode: "sync", or "async" to go on training meanwhile.
         """
         with guarded("Profiler.analyse"):
@@ -113,7 +115,7 @@ class Profiler(Session):
         step_list: list[int] | None = None,
         data_simplification: bool = True,
     ) -> None:
-        """Analyses a run directory, or all that lie in a folder."""
+        """Analyses a run directory, or all that lie in a folder; arguments as for ``analyse``."""
         with guarded("Profiler.offline_analyse"):
             _analyse(path, 1, choose(pretty, step_list, data_simplification))
 
@@ -175,6 +177,7 @@ def analyse(
 
     Args:
         max_process_number: how many at a time; by default half of the processors.
+        pretty, step_list, data_simplification: as for ``Profiler.analyse``.
     """
     with guarded("analyse"):
         at_once = max((os.cpu_count() or 2) // 2, 1)

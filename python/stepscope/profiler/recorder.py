@@ -133,8 +133,9 @@ class Recorder:
     def stop(self) -> None:
         if not self.window:
             return
-        mstx.close()
+        open_ranges = mstx.close()
         with guarded("stop"):
+            self.window.note_open_ranges(open_ranges)
             self.window.stop(self._times.figures())
         self._say_problems()
         if devices.records_nothing(self._parameters, devices.present()):

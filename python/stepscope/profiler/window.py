@@ -166,6 +166,15 @@ class Window:
         """Hands a pair that was added during the window to the recording."""
         self._recording.add_metadata(key, json.dumps(self._metadata.pairs()[key]))
 
+    def note_open_ranges(self, count: int) -> None:
+        """``count`` ranges of mstx have not ended, and are lost as those of record_function are."""
+        count += self._open_ranges()
+        if count:
+            self._recording.add_metadata("open_ranges", json.dumps(count))
+
+    def _open_ranges(self) -> int:
+        return _record.open_ranges()
+
     def _note_frameworks(self) -> None:
         """At the end: programs set their frameworks up while they are recorded, too."""
         for key, value in self._frameworks.about().items():

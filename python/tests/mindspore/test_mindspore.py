@@ -181,10 +181,10 @@ def test_batches_that_are_fetched_between_steps_are_waited_for(
     verdict = run.pipeline()
     assert verdict["input_bound"].tolist() == ["highly"]
     assert verdict["wait_share"][0] > 0.5
-    # Ten times a second, and not once.
+    # Ten times a second where the machine is idle, and not once.
     (count, first, last) = rows(run, "select count(*), min(ts), max(ts) from queues "
                                      "where stage = 'BatchOp_1'")[0]  # fmt: skip
-    assert count >= (last - first) / 0.2e9
+    assert count >= (last - first) / 0.7e9
 
 
 def test_a_profiler_that_goes_out_of_scope_stops_at_once(train: Started, recorded: Opened) -> None:

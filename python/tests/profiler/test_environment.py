@@ -176,7 +176,7 @@ NO_NPU = "only an Ascend NPU has these counters"
         ({"host_sys": ["gpu"]}, ["host_sys must be a list of members of HostSystem"]),
         ({"host_sys": "cpu"}, ["host_sys must be a list of members of HostSystem"]),
         ({"export_type": ["text"]}, []),
-        ({"export_type": "db"}, ["export_type has no effect: msprof exports it"]),
+        ({"export_type": "db"}, ["export_type has no effect: msprof makes databases"]),
         ({"export_type": ["xml"]}, ["export_type must be a list of members of ExportType"]),
         ({"data_process": False}, []),
         ({"data_process": "yes"}, ["data_process must be True or False, not 'yes': reset to True"]),

@@ -11,6 +11,7 @@
 
 #include "analyses/advice/wording.h"
 #include "analyses/common/triggers.h"
+#include "analyses/overlap/idle.h"
 #include "analyses/step_budget/host_activity.h"
 #include "analyses/step_budget/step_budget.h"
 #include "analyses/steps/steps.h"
@@ -140,8 +141,11 @@ void add_between_steps(RunAnalyses& run, bool on_host, Report& report) {
   for (const RankId& rank : run.ranks()) {
     const std::vector<StepRow> gaps = gaps_before(run.steps(rank.position));
     const HostActivity host = host_activity(run.store(), rank.position);
-    for (const DeviceIntervals& device : run.device_intervals()[rank.position]) {
-      for (const StepBudgetRow& row : step_budget(rank, device, host, gaps)) sum.add(row);
+    const auto& devices = run.device_intervals()[rank.position];
+    const auto launched = launched_gaps(run.store(), rank, run.overlap_lanes()[rank.position]);
+    for (size_t i = 0; i < devices.size(); ++i) {
+      for (const StepBudgetRow& row : step_budget(rank, devices[i], launched[i], host, gaps))
+        sum.add(row);
     }
   }
   const double mean_ns = between.mean_ns();
