@@ -60,9 +60,9 @@ Status each_row(Database& database, const QueryLimits& limits, const std::string
 Status read_ranks(Database& database, const QueryLimits& limits, RunSummary& summary) {
   return each_row(
       database, limits,
-      "select rank, window, host, pid, device_kind, device_name, device_count, world_size, "
+      "select rank, \"window\", host, pid, device_kind, device_name, device_count, world_size, "
       "source_format, source_path, rank_inferred, first_ns, last_ns from ranks "
-      "order by rank, window",
+      "order by rank, \"window\"",
       [&](const Row& row) {
         RankSummary& rank = summary.ranks.emplace_back();
         rank.rank = row.integer(0);
