@@ -78,7 +78,7 @@ describe('the timeline', () => {
   it('says which lanes a selection counts, and counts again when they change', async () => {
     await session.go(`${generated}/timeline?range=0_50000000`)
     const panel = session.page.locator('aside')
-    const covers = async () => Number(/([\d\u2009]+) lanes/.exec(await panel.innerText())?.[1]?.replaceAll('\u2009', ''))
+    const covers = async () => Number(/([\d\u2009]+) recorded lanes/.exec(await panel.innerText())?.[1]?.replaceAll('\u2009', ''))
     const slices = async () => Number(/([\d\u2009]+) slices/.exec(await panel.innerText())?.[1]?.replaceAll('\u2009', ''))
     const all = await covers()
     const allSlices = await slices()
@@ -99,7 +99,7 @@ describe('the timeline', () => {
   })
 
   it('counts the lanes of closed ranks', async () => {
-    const covers = async () => Number(/([\d\u2009]+) lanes/.exec(await session.page.locator('aside').innerText())?.[1]?.replaceAll('\u2009', ''))
+    const covers = async () => Number(/([\d\u2009]+) recorded lanes/.exec(await session.page.locator('aside').innerText())?.[1]?.replaceAll('\u2009', ''))
     await session.go(`${generated}/timeline?range=0_50000000&lanes=stream`)
     const open = await covers()
     await session.go(`${generated}/overview`)
