@@ -105,14 +105,25 @@ class PassedOnSignals {
     ::sigprocmask(SIG_BLOCK, &signals_, &mask_before_);
   }
   ~PassedOnSignals() {
-    if (recorded_program.exchange(0) == 0) return;
+    if (recorded_program.exchange(0) == 0) {
+      ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+      return;
+    }
     for (size_t at = 0; at < std::size(kSignals); ++at)
       ::sigaction(kSignals[at], &before_[at], nullptr);
   }
   PassedOnSignals(const PassedOnSignals&) = delete;
   PassedOnSignals& operator=(const PassedOnSignals&) = delete;
 
-  void in_program() const { ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr); }
+  // In the child, until it has become the program: this one's own handlers are none of its.
+  void in_program() const {
+    for (const int signal : kSignals) {
+      struct sigaction own = {};
+      ::sigaction(signal, nullptr, &own);
+      if (own.sa_handler != SIG_IGN) ::signal(signal, SIG_DFL);
+    }
+    ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+  }
   void pass_on_to(pid_t program) {
     recorded_program = program;
     struct sigaction action = {};
@@ -140,11 +151,7 @@ Result<int> run_command(const std::vector<std::string>& command) {
   words.push_back(nullptr);
   PassedOnSignals signals;
   const pid_t child = ::fork();
-  if (child < 0) {
-    const int failed = errno;
-    signals.in_program();
-    return system_error("cannot start the command", command[0], failed);
-  }
+  if (child < 0) return system_error("cannot start the command", command[0], errno);
   if (child == 0) {
     signals.in_program();
     ::execvp(words[0], words.data());

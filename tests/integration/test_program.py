@@ -263,7 +263,10 @@ def test_signals_reach_the_recorded_program(tmp_path: Path) -> None:
             while not children_of(process.pid):
                 time.sleep(0.01)
             os.kill(process.pid, number)
-            assert process.wait(60) == 128 + number
+            try:
+                assert process.wait(60) == 128 + number
+            finally:
+                process.kill()
 
 
 def children_of(pid: int) -> list[str]:
