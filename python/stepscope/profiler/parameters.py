@@ -79,14 +79,17 @@ class Parameters:
         """Raises ProfilerPathErrorException: recordings may not be written there."""
         return check_path(self.output_path)
 
+    def schedule_numbers(self) -> dict[str, int] | None:
+        """A function that has none gets those of no schedule, as in MindSpore's files."""
+        return numbers_of(self.schedule) or _NO_SCHEDULE.to_dict()
+
     def effective(self) -> dict[str, Any]:
-        """As MindSpore's files write them: enums as their values, a schedule as its numbers, which
-        a function has not."""
+        """As MindSpore's files write them: enums as their values, a schedule as its numbers."""
         written: dict[str, Any] = {"is_set_schedule": self.schedule is not None}
         for item in fields(self):
             if item.name not in _NOT_WRITTEN:
                 written[item.name] = plain(getattr(self, item.name))
-        written["schedule"] = numbers_of(self.schedule or _NO_SCHEDULE)
+        written["schedule"] = self.schedule_numbers()
         return written
 
 

@@ -19,6 +19,7 @@ from stepscope.profiler._log import guarded, logger
 from stepscope.profiler.devices import present
 from stepscope.profiler.enums import ProfilerActivity
 from stepscope.profiler.parameters import Parameters, resolve
+from stepscope.profiler.schedule import numbers_of
 from stepscope.profiler.session import Session
 from stepscope.torch._handler import ExportHandler
 
@@ -43,6 +44,9 @@ _OF_TORCH = (
 @dataclass(frozen=True)
 class TorchParameters(Parameters):
     with_modules: bool = False
+
+    def schedule_numbers(self) -> dict[str, int] | None:
+        return numbers_of(self.schedule) if self.schedule else super().schedule_numbers()
 
     @property
     def output_folder(self) -> Path:

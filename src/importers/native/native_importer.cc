@@ -182,7 +182,12 @@ void leave_out_step_that_never_was(RankBuilder& rank) {
       work_before |= slice.name != before.name && slice.ts_ns >= before.ts_ns;
     }
   }
-  if (work_before || much_shorter_than_others(rank.steps)) rank.steps.pop_back();
+  if (work_before) {
+    rank.steps.pop_back();
+  } else if (much_shorter_than_others(rank.steps)) {
+    rank.steps.back().complete = false;
+    rank.quality.add(QualityCode::kWindowCut, rank.strings.view(rank.steps.back().name));
+  }
 }
 
 // Raw data of an NPU that nobody has exported yet: CANN alone knows their meaning.
