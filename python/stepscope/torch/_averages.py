@@ -27,7 +27,7 @@ _EVENTS = """
     select s.id, s.parent, s.depth, s.name, s.ts, s.dur, t.tid, o.input_shapes as shapes,
            o.sequence, s.cat = 'user_annotation' as annotation,
            s.cat in ('cpu_op', 'user_annotation', 'runtime') as listed,
-           w.slice is not null as is_step,
+           s.name like 'ProfilerStep#%' or w.slice is not null as is_step,
            coalesce(k.ns, 0) as device_ns, coalesce(m.host, 0) as host_bytes,
            coalesce(m.device, 0) as device_bytes
     from slices s
