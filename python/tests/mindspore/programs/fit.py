@@ -19,13 +19,13 @@ ms.set_context(mode=ms.GRAPH_MODE)
 ms.set_device("CPU")
 network = LeNet()
 # What was made ahead while the network was compiled must not last for all steps.
-values, labels = batch(network, 16 * (16 if how == "slow_input" else 4))
+values, labels = batch(network, 16 * (6 if how == "slow_input" else 4))
 trained = []
 
 
 def samples():
     for sample in zip(values, labels):
-        time.sleep(0.005 if how == "slow_input" else 0)
+        time.sleep(0.02 if how == "slow_input" else 0)
         yield sample
 
 
