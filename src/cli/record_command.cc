@@ -87,8 +87,8 @@ void put_first_on_python_path(const std::string& folder) {
 
 std::atomic<pid_t> recorded_program = 0;
 
-// A terminal sends its signals (Ctrl-C) to the program as well. Supervisors, batch systems and
-// `timeout` send theirs to this process alone.
+// A terminal sends its signals (Ctrl-C) to the program as well. Supervisors and batch systems send
+// theirs to this process alone.
 extern "C" void stepscope_pass_on(int signal, siginfo_t* info, void*) {
   const pid_t program = recorded_program.load();
   const int before = errno;
@@ -100,9 +100,10 @@ extern "C" void stepscope_pass_on(int signal, siginfo_t* info, void*) {
 class PassedOnSignals {
  public:
   PassedOnSignals() {
-    ::sigemptyset(&signals_);
-    for (const int signal : kSignals) ::sigaddset(&signals_, signal);
-    ::sigprocmask(SIG_BLOCK, &signals_, &mask_before_);
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    for (const int signal : kSignals) ::sigaddset(&signals, signal);
+    ::sigprocmask(SIG_BLOCK, &signals, &mask_before_);
   }
   ~PassedOnSignals() {
     if (recorded_program.exchange(0) == 0) {
@@ -139,7 +140,6 @@ class PassedOnSignals {
 
  private:
   static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-  sigset_t signals_;
   sigset_t mask_before_;
   struct sigaction before_[std::size(kSignals)] = {};
 };

@@ -188,7 +188,17 @@ TEST(Threads, BeyondTheBoundAreCountedAndSaid) {
   std::thread([] { stepscope_mark(stepscope_name("second", 6)); }).join();
   const std::string statistics = stepscope_stop();
   EXPECT_NE(statistics.find("\"events\":1,\"not_recorded\":1,"), std::string::npos) << statistics;
-  EXPECT_NE(statistics.find("max_host_mb"), std::string::npos) << statistics;
+  EXPECT_NE(statistics.find(R"("lost_because":"threads recorded nothing: the rings of the others)"),
+            std::string::npos)
+      << statistics;
+}
+
+TEST(NameTable, SaysWhatItsBoundsTook) {
+  NameTable names;
+  const uint32_t whole = names.intern(std::string(16'384, 'a'));
+  EXPECT_EQ(names.what_was_not_kept(), "");
+  EXPECT_EQ(names.intern(std::string(16'385, 'a')), whole);
+  EXPECT_TRUE(names.what_was_not_kept().starts_with("1 names of this process were cut at 16384"));
 }
 
 TEST(RingRegistry, KeepsALowerLimitToo) {

@@ -6,7 +6,7 @@ namespace stepscope {
 namespace {
 
 constexpr size_t kMostNames = 1 << 20;
-constexpr size_t kMostTextBytes = 64u << 20;
+constexpr size_t kMostTextMebibytes = 64;
 constexpr size_t kLongestName = 16384;  // stacks and shapes fit; a dumped tensor does not
 
 }  // namespace
@@ -19,13 +19,22 @@ uint32_t NameTable::intern(std::string_view text) {
     not_kept_.fetch_add(1, std::memory_order_relaxed);
   }
   const std::lock_guard lock(mutex_);
-  if (names_.size() >= kMostNames || names_.text_bytes() >= kMostTextBytes) {
+  if (names_.size() >= kMostNames || names_.text_bytes() >= kMostTextMebibytes << 20) {
     const StringId known = names_.find(text);
     if (known != kNoString) return known;
     not_kept_.fetch_add(1, std::memory_order_relaxed);
     return too_many_;
   }
   return names_.intern(text);
+}
+
+std::string NameTable::what_was_not_kept() const {
+  const uint64_t count = not_kept_.load(std::memory_order_relaxed);
+  if (count == 0) return {};
+  return std::to_string(count) + " names of this process were cut at " +
+         std::to_string(kLongestName) + " bytes, or are called (too many names): a process has " +
+         std::to_string(kMostNames) + " of them, of " + std::to_string(kMostTextMebibytes) +
+         " MiB, at most";
 }
 
 uint32_t NameTable::visit_from(uint32_t first,

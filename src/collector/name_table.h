@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <string_view>
 
 #include "base/string_pool.h"
@@ -18,8 +19,8 @@ class NameTable {
   NameTable();
 
   uint32_t intern(std::string_view text);
-  // How many names were cut or replaced because of the bounds so far.
-  uint64_t not_kept() const { return not_kept_.load(std::memory_order_relaxed); }
+  // The sentence, when the bounds have cut or replaced names so far; else "".
+  std::string what_was_not_kept() const;
   // Calls visit(id, text) for the names from `first` on and returns how many there are now. The
   // texts live as long as the table.
   uint32_t visit_from(uint32_t first, const std::function<void(uint32_t, std::string_view)>& visit);

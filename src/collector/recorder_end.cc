@@ -121,12 +121,8 @@ void Recorder::finish_file() {
     statistics_.lost_because += (statistics_.lost_because.empty() ? "" : "; ") + reason;
   if (statistics_.not_recorded > 0 && statistics_.lost_because.empty())
     statistics_.lost_because = "threads recorded faster than the writer could take it";
-  if (const uint64_t names = names_.not_kept(); names > 0) {
-    const std::string sentence = std::to_string(names) +
-                                 " names of this process were cut at 16,384 bytes, or are called "
-                                 "(too many names): it has 1,048,576 of them or 64 MiB";
-    chunk_.add_note("not_honoured", JsonObject().add("names", std::string_view(sentence)).text());
-  }
+  if (const std::string names = names_.what_was_not_kept(); !names.empty())
+    chunk_.add_note("not_honoured", JsonObject().add("names", std::string_view(names)).text());
   chunk_.add_note("end", statistics_.to_json());
   flush(true);
   statistics_.bytes = static_cast<int64_t>(output_->bytes());

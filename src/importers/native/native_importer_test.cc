@@ -165,6 +165,23 @@ TEST(NativeImporter, AShortLastStepAmongEmptyOnesIsNotComplete) {
   }
 }
 
+TEST(NativeImporter, LostRecordsSayWhy) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path("run/FRAMEWORK"));
+  stepscope_options options{};
+  options.size = sizeof options;
+  options.max_host_mb = 8;  // one ring
+  ASSERT_EQ(stepscope_start(folder.path("run/FRAMEWORK").c_str(), &options), 0);
+  stepscope_mark(name_of("first"));
+  std::thread([] { stepscope_mark(name_of("second")); }).join();
+  stepscope_stop();
+  ImportedRank run = import_only(folder.path());
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ(run.quality("dropped_records"), 1);
+  const auto& entries = run.builder().quality.entries();
+  EXPECT_TRUE(entries.at(QualityCode::kDroppedRecords).example.starts_with("threads recorded"));
+}
+
 TEST(NativeImporter, AKilledProgramsRunSaysWhereItEnded) {
   const TemporaryFolder folder;
   const pid_t child = ::fork();
