@@ -66,7 +66,8 @@ def record_beside_others(tuning: str) -> None:
         thread.start()
     while min(counts) < 20:
         time.sleep(0.01)
-    lost = {"not_recorded": 0, "dropped": 0, "without_time": 0, "kernels": 0}
+    counted = ("dropped", "without_time", "kernels", "late_kernels")
+    lost = dict.fromkeys(("not_recorded", *counted), 0)
     for number in range(60):
         print(f"recording {number} beside threads", file=sys.stderr)
         ours = profilers.Ours(3, tuning=tuning)
@@ -75,7 +76,7 @@ def record_beside_others(tuning: str) -> None:
             time.sleep(0.05)
             facts = ours.stop(Path(folder))
         lost["not_recorded"] += facts["not_recorded"]
-        for name in ("dropped", "without_time", "kernels"):
+        for name in counted:
             lost[name] += facts["summary"]["gpu"][-1][name]
     done.set()
     for thread in threads:
@@ -200,7 +201,12 @@ def check_beside_others() -> bool:
     print(f"beside threads: {json.dumps(threads)}")
     turns = child("turns")
     print(f"in turns with torch.profiler: {json.dumps(turns)}")
-    if turns is None or threads is None or threads["lost"]["not_recorded"]:
+    if turns is None or threads is None:
+        return False
+    lost = threads["lost"]
+    # Of what such threads launch at the very end CUPTI leaves a little without a time. What comes
+    # with the next recording only would be lost unseen.
+    if lost["not_recorded"] + lost["late_kernels"] > 0.01 * lost["kernels"]:
         return False
     return len({count for _, count in turns["turns"]}) == 1
 

@@ -49,6 +49,7 @@ struct Fake {
   std::atomic<int> times_told = 1;
   std::atomic<bool> refuses_callbacks = false;
   std::atomic<bool> keeps_a_buffer = false;
+  std::atomic<bool> copies_are_under_way = false;
   std::atomic<bool> times_copies_with_kernels_only = false;
   std::atomic<uint32_t> finalized_in_callbacks = 0;
   std::atomic<uint32_t> finalized_elsewhere = 0;
@@ -275,6 +276,7 @@ void fake_cupti_reset(uint32_t cuda) {
   all.cuda = cuda;
   all.refuses_callbacks = false;
   all.keeps_a_buffer = false;
+  all.copies_are_under_way = false;
   all.times_copies_with_kernels_only = false;
   all.place_is_taken = false;
   all.times_told = 1;
@@ -403,6 +405,8 @@ void fake_cupti_take_subscribers_place(int taken) { fake().place_is_taken = take
 void fake_cupti_tell_of_calls(int times) { fake().times_told = times; }
 void fake_cupti_refuse_callbacks(int refused) { fake().refuses_callbacks = refused != 0; }
 void fake_cupti_keep_a_buffer(int kept) { fake().keeps_a_buffer = kept != 0; }
+
+void fake_cupti_keep_copies_under_way(int kept) { fake().copies_are_under_way = kept != 0; }
 uint32_t fake_cupti_finalized_in_callbacks() { return fake().finalized_in_callbacks; }
 uint32_t fake_cupti_finalized_elsewhere() { return fake().finalized_elsewhere; }
 void fake_cupti_switch(uint32_t kind, int on) {
@@ -496,7 +500,8 @@ ReturnCode cuptiActivityEnableDriverApi(uint32_t id, uint8_t on) {
   return kSuccess;
 }
 
-ReturnCode cuptiActivityFlushAll(uint32_t) {
+ReturnCode cuptiActivityFlushAll(uint32_t flag) {
+  if (fake().copies_are_under_way && flag != kFlushForced) return kSuccess;
   std::vector<std::shared_ptr<Buffer>> buffers;
   {
     const std::lock_guard lock(fake().mutex);

@@ -42,6 +42,8 @@ void fake_cupti_refuse_callbacks(int refused);
 void fake_cupti_tell_of_calls(int times);
 // As if CUPTI had an empty buffer in hand for every thread, also behind a flush.
 void fake_cupti_keep_a_buffer(int kept);
+// As if threads had a copy under way in every buffer: a flush gives them back only by force.
+void fake_cupti_keep_copies_under_way(int kept);
 
 // Another hand on CUPTI's switches.
 void fake_cupti_switch(uint32_t kind, int on);

@@ -143,6 +143,7 @@ void ActivityDecoder::add_kernel(const KernelRecord& record, Tables& tables) {
   const bool timed = has_time(record.start, record.end);
   if (timed && record.end < began_) {
     ++counts_.elsewhere;
+    ++counts_.late_kernels;
     return;
   }
   place_untimed_copies();

@@ -46,6 +46,7 @@ struct DecoderCounts {
   int64_t unwanted_calls = 0;    // that CUPTI could not leave out itself
   int64_t without_time = 0;      // device work that CUPTI had no memory left to time
   int64_t elsewhere = 0;         // not of this recording, as far as can be told
+  int64_t late_kernels = 0;      // of these: kernels, which the recording before it lacks
   int64_t unknown = 0;           // kinds that nobody asked for
   int64_t forgotten_ranges = 0;  // of NVTX: too many were open
 };

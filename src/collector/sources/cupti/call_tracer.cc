@@ -133,14 +133,6 @@ CallsById learn(const CuptiLibrary& library, uint32_t domain) {
   return calls;
 }
 
-bool still_subscribed(const CuptiLibrary& library) {
-  const CallsById& calls = tracing().runtime;
-  const auto wanted = std::ranges::find_if(calls, [](const Call& call) { return call.name != 0; });
-  const auto id = static_cast<uint32_t>(wanted - calls.begin());
-  return wanted != calls.end() &&
-         library.enable_callback(0, tracing().subscriber, kRuntimeDomain, id) == kSuccess;
-}
-
 bool switch_callbacks(const CuptiLibrary& library, bool on, Callbacks which) {
   Tracing& all = tracing();
   const auto any_of = [&](uint32_t domain, const CallsById& calls) {
@@ -159,6 +151,15 @@ bool switch_callbacks(const CuptiLibrary& library, bool on, Callbacks which) {
 
 }  // namespace
 
+bool is_subscribed(const CuptiLibrary& library) {
+  if (tracing().subscriber == nullptr) return false;
+  const CallsById& calls = tracing().runtime;
+  const auto wanted = std::ranges::find_if(calls, [](const Call& call) { return call.name != 0; });
+  const auto id = static_cast<uint32_t>(wanted - calls.begin());
+  return wanted != calls.end() &&
+         library.enable_callback(0, tracing().subscriber, kRuntimeDomain, id) == kSuccess;
+}
+
 bool subscribe(const CuptiLibrary& library) {
   if (library.subscribe == nullptr || library.unsubscribe == nullptr ||
       library.enable_callback == nullptr || library.get_callback_name == nullptr) {
@@ -170,8 +171,7 @@ bool subscribe(const CuptiLibrary& library) {
     all.driver = learn(library, kDriverDomain);
     all.library = &library;
   }
-  // Whoever finalizes CUPTI ends the subscription too.
-  if (all.subscriber != nullptr && still_subscribed(library)) return true;
+  if (is_subscribed(library)) return true;
   return library.subscribe(&all.subscriber, stepscope_cupti_call, nullptr) == kSuccess;
 }
 

@@ -14,6 +14,8 @@
 
 namespace stepscope::cupti {
 
+// Since an earlier recording, if not this one: whoever finalizes CUPTI ends the subscription too.
+bool is_subscribed(const CuptiLibrary& library);
 // False when another profiler is the subscriber.
 bool subscribe(const CuptiLibrary& library);
 

@@ -117,7 +117,7 @@ CuptiSource::~CuptiSource() {
 
 bool CuptiSource::may_detach() {
   uint32_t version = 0;
-  const bool can = options_.detach_at_stop && options_.subscribe && !process_ends &&
+  const bool can = options_.detach_at_stop && options_.subscribe && !process_ends && !had_stayed_ &&
                    library_->get_version(&version) == kSuccess &&
                    version >= kFirstVersionToDetach && version <= kLastVersionToDetach &&
                    (tracing_calls_ || cupti::subscribe(*library_));
@@ -219,6 +219,7 @@ Status CuptiSource::start() {
   take_dropped();  // copies since the last recording
   shared.bell.store(&bell_, std::memory_order_release);
 
+  had_stayed_ = cupti::is_subscribed(*library_);
   const bool subscribed = options_.subscribe && cupti::subscribe(*library_);
   enable(kDevice, "properties");
   enable(kContext, "contexts");
@@ -283,15 +284,21 @@ void CuptiSource::switch_off() {
   stop_call_tracing(*library_);
 }
 
+void CuptiSource::wait_for_work() {
+  a_device_hangs_ = options_.tier >= Tier::kKernels &&
+                    !wait_for_devices(options_.wait_at_stop_ms, ignore_this_thread);
+}
+
 void CuptiSource::stop() {
   detaching_ = may_detach();
   if (!detaching_) switch_off();
-  // What was launched while recording belongs to it, also when it ends behind it.
-  a_device_hangs_ = options_.tier >= Tier::kKernels &&
-                    !wait_for_devices(options_.wait_at_stop_ms, ignore_this_thread);
-  // Forced, CUPTI hands out records that it is not done with: only where some may never be.
-  const bool calls_are_records = options_.tier >= Tier::kFull && !tracing_calls_;
-  library_->flush_all(a_device_hangs_ || calls_are_records ? kFlushForced : 0);
+  wait_for_work();
+  library_->flush_all(0);
+  // Where other threads go on, CUPTI keeps buffers back in which one of their copies is under way,
+  // and with them up to half of a recording's kernels. By force it hands out such records as well,
+  // without a time, and they are counted as lost: so it is given time first to be done with them.
+  if (!a_device_hangs_) wait_for_work();
+  library_->flush_all(kFlushForced);
   restore_attributes();
   dropped_ = take_dropped();
   callbacks().bell.store(nullptr, std::memory_order_release);
@@ -329,6 +336,7 @@ void CuptiSource::write_summary(SourceOutput& output) {
   json.add("other", counts.other);
   json.add("unwanted_calls", counts.unwanted_calls);
   json.add("elsewhere", counts.elsewhere);
+  json.add("late_kernels", counts.late_kernels);
   json.add("unknown", counts.unknown);
   json.add("dropped", dropped_);
   json.add("without_time", counts.without_time);

@@ -72,7 +72,11 @@ class CuptiSource final : public Source {
   void restore_attributes();
   void start_calls(bool subscribed);
   void switch_off();
+  // Once CUPTI has stayed it stays for good: leaving beside threads that launch does no harm only
+  // where nothing was ever switched off, and that none does at this moment is a guess.
   bool may_detach();
+  // What was launched while recording belongs to it, also when it ends behind it.
+  void wait_for_work();
   void write_summary(SourceOutput& output);
 
   CuptiOptions options_;
@@ -87,6 +91,8 @@ class CuptiSource final : public Source {
   bool a_device_hangs_ = false;
   int64_t dropped_ = 0;
   bool tracing_calls_ = false;
+  // CUPTI is here since an earlier recording, which switched things off: see may_detach().
+  bool had_stayed_ = false;
   bool detaching_ = false;  // from stop() to the end: all is still switched on
   int64_t flushed_ns_ = 0;
   bool summary_written_ = false;

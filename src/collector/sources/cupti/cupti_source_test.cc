@@ -306,6 +306,19 @@ TEST_F(CuptiSourceTest, CuptiStaysWhereAThreadCallsCudaAtTheEnd) {
   }
 }
 
+// It leaves beside threads that launch without harm only where nothing was switched off before.
+TEST_F(CuptiSourceTest, CuptiStaysOnceItHasStayed) {
+  FAKE(fake_cupti_reset)(1300);
+  WriterBell bell;
+  for (const bool a_thread_launches : {true, false}) {
+    CuptiSource source(CuptiOptions{}, bell);
+    ASSERT_TRUE(source.start().ok());
+    source.stop();
+    if (a_thread_launches) std::thread([] { launch(); }).join();
+  }
+  EXPECT_EQ(FAKE(fake_cupti_finalized_in_callbacks)(), 0u);
+}
+
 // The writer hangs at a disk: nothing stays switched on, and the next recording can have the GPU.
 TEST_F(CuptiSourceTest, ASourceThatIsLeftBehindCostsNothing) {
   FAKE(fake_cupti_reset)(1300);
@@ -417,6 +430,21 @@ TEST_F(CuptiSourceTest, RecordsOfCopiesStayOnWithoutABuffer) {
   EXPECT_EQ(FAKE(fake_cupti_buffers_outstanding)(), 0u);
 }
 
+// CUPTI keeps a buffer back while one copy in it is under way, with all the kernels before it.
+TEST_F(CuptiSourceTest, KernelsAreThereAlsoWhereThreadsGoOnCopying) {
+  for (const uint32_t tier : {2u, 3u}) {
+    start(tier, 1300, "detach=0");
+    for (int i = 0; i < 3; ++i) launch();
+    FAKE(fake_cupti_keep_copies_under_way)(1);
+    EXPECT_EQ(stop().tables.at("kernels").size(), 3u);
+    start_again(tier);
+    launch();
+    const Recorded next = stop();
+    EXPECT_EQ(next.tables.at("kernels").size(), 1u);
+    EXPECT_EQ(next.gpu("late_kernels"), "0");
+  }
+}
+
 TEST_F(CuptiSourceTest, WorkBetweenRecordingsIsOfNone) {
   struct Way {
     bool in_a_buffer;  // that CUPTI had in hand at the end, and writes on to
@@ -443,6 +471,7 @@ TEST_F(CuptiSourceTest, WorkBetweenRecordingsIsOfNone) {
     EXPECT_EQ(recorded.tables.at("copies")[0].at("bytes"), 3);
     EXPECT_EQ(recorded.gpu("elsewhere"), way.in_a_buffer ? way.timed ? "7" : "6" : "0");
     EXPECT_FALSE(recorded.tables.contains("kernels"));
+    EXPECT_EQ(recorded.gpu("late_kernels"), way.in_a_buffer && way.timed ? "1" : "0");
     EXPECT_EQ(recorded.gpu("dropped"), "0");
     EXPECT_EQ(recorded.gpu("buffers_refused"), "0");
     EXPECT_NE(statistics_.find("\"not_recorded\":0,"), std::string::npos) << statistics_;
