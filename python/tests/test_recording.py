@@ -138,6 +138,33 @@ def test_ranges_of_threads_and_decorators(tmp_path: pathlib.Path) -> None:
         assert "checkpoint" in names
 
 
+def test_lanes_have_the_names_that_python_gives_its_threads(tmp_path: pathlib.Path) -> None:
+    marked, over = threading.Barrier(3), threading.Event()
+
+    def work() -> None:
+        stepscope.mark("here")
+        marked.wait()
+        over.wait()
+
+    threads = [threading.Thread(target=work, name=name) for name in ("loader", "lone \udc80")]
+    with stepscope.Profiler(output_path=str(tmp_path)):
+        for thread in threads:
+            thread.start()
+        marked.wait()
+        stepscope.mark("here")
+    over.set()
+    for thread in threads:
+        thread.join()
+    with stepscope.open(tmp_path) as run:
+        lanes = run.query(
+            "select tracks.thread from slices join tracks using (track)"
+            " where slices.name = 'here' order by thread"
+        )
+        about = run.query("select info from runs")
+    assert lanes["thread"].tolist() == ["MainThread", "loader", "lone ?"]
+    assert "python_threads" not in about["info"].tolist()[0]
+
+
 class Nameless:
     def __str__(self) -> str:
         raise RuntimeError

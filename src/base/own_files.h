@@ -15,6 +15,8 @@ inline constexpr std::string_view kOutputMarker = "files.stepscope.json";
 inline constexpr std::string_view kExportOf = "stepscopeExportOf";
 // Raw data of a run's framework.
 inline constexpr std::string_view kFrameworkFolder = "FRAMEWORK";
+// A recording of ours, in that folder.
+inline constexpr std::string_view kRawFileName = "stepscope.raw";
 
 }  // namespace stepscope
 

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/own_files.h"
 #include "cli/terminal.h"
 #include "format/chunk_reader.h"
 #include "json/json_members.h"

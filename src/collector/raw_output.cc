@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/own_files.h"
 #include "format/raw_file.h"
 
 namespace stepscope {

@@ -7,6 +7,7 @@
 #include <zstd.h>
 
 #include "base/hash.h"
+#include "base/own_files.h"
 #include "format/varint.h"
 
 namespace stepscope {

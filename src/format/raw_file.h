@@ -21,7 +21,6 @@
 
 namespace stepscope {
 
-inline constexpr std::string_view kRawFileName = "stepscope.raw";
 inline constexpr std::string_view kRawFileMagic = "stepscope raw 1\n";
 
 struct RawChunkHeader {

@@ -59,6 +59,14 @@ bool is_own_output(const fs::path& folder) {
          fs::is_directory(folder.parent_path() / kFrameworkFolder, ignored);
 }
 
+// What a profiler of ours wrote about a recording. It is no part of the input: the recording says
+// it too, and step times come behind the window's end, when the run may have been opened already.
+bool is_own_description(const fs::path& file) {
+  std::error_code ignored;
+  return file.filename().string().starts_with("profiler_info_") &&
+         fs::exists(file.parent_path() / kFrameworkFolder / kRawFileName, ignored);
+}
+
 class Walk {
  public:
   std::vector<Candidate> found;
@@ -401,7 +409,9 @@ Result<uint64_t> stamp_paths(const std::vector<std::string>& paths, FileStamps* 
         continue;
       }
       const std::string file_path = at->path().string();
-      if (!at->is_regular_file(ignored) || is_own_store(at->path().filename().string())) continue;
+      if (!at->is_regular_file(ignored) || is_own_store(at->path().filename().string()) ||
+          is_own_description(at->path()))
+        continue;
       const auto file = stamp_file(file_path);
       if (!file) continue;
       add_file(file_path.substr(path.size()), *file);

@@ -89,6 +89,20 @@ TEST_F(StoreReuse, AStoreOfAnotherVersionIsRebuiltWithALine) {
   EXPECT_FALSE(import(path)->imported);
 }
 
+TEST_F(StoreReuse, WhatAProfilerWritesAboutItsRecordingIsNoPartOfTheInput) {
+  const auto stamp = [&] { return *stamp_paths({folder_.path()}); };
+  folder_.write("run/FRAMEWORK/stepscope.raw", "");
+  const uint64_t before = stamp();
+  folder_.write("run/profiler_info_0.json", "{}");
+  EXPECT_EQ(stamp(), before);
+  folder_.write("run/profiler_metadata.json", "{}");
+  EXPECT_NE(stamp(), before);
+  std::filesystem::remove(folder_.path("run/FRAMEWORK/stepscope.raw"));
+  const uint64_t of_others = stamp();
+  folder_.write("run/profiler_info_0.json", "{} ");
+  EXPECT_NE(stamp(), of_others);
+}
+
 TEST_F(StoreReuse, BesideAReadOnlyFolderTheCacheIsUsed) {
   const TemporaryFolder cache;
   const std::string path = folder_.write("job/t.json", trace_of({event("a", 1)}));

@@ -53,6 +53,7 @@ class JoinedWindow(Window):
         _record.end_step()
         self._note_missing(self._frameworks.stop())
         self._note_frameworks()
+        self._note_threads()
         self._note_end()
         self._recording.stop()
         logger.info("the window has ended, %s goes on%s", self.path, cost.steps(step_times))

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Callable
@@ -22,6 +23,15 @@ from stepscope.profiler.ranks import find_place
 from stepscope.profiler.run_directory import RAW_FOLDER, JoinedDirectory, RunDirectory
 
 _NOT_KNOWN = "not known"
+
+
+def _thread_names() -> dict[int, str]:
+    """By the system's number. Threads that Python did not start have only a made-up name here."""
+    return {
+        thread.native_id: thread.name.encode("utf-8", "replace").decode()
+        for thread in threading.enumerate()
+        if thread.native_id and not isinstance(thread, threading._DummyThread)
+    }
 
 
 def _interrupted_watch() -> Any:
@@ -121,6 +131,7 @@ class Window:
         _record.end_step()
         self._note_missing(self._frameworks.stop())
         self._note_frameworks()
+        self._note_threads()
         self._note_end()
         self._statistics = json.loads(self._recording.stop())
         self._is_over = True
@@ -180,12 +191,17 @@ class Window:
         for key, value in self._frameworks.about().items():
             self._recording.add_metadata(key, json.dumps(value))
 
+    def _note_threads(self) -> None:
+        """At both ends: a thread that lives at neither keeps the name that the system has."""
+        self._recording.add_metadata("python_threads", json.dumps(_thread_names()))
+
     def _note_end(self) -> None:
         """Tells the recording what only its end knows."""
         if self._step_times:
             self._recording.add_metadata("step_times", json.dumps(self._step_times))
 
     def _start_frameworks(self) -> None:
+        self._note_threads()
         folder = self.path / RAW_FOLDER
         self._note_missing(self._frameworks.start(folder, self._note_missing))
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/own_files.h"
 #include "format/chunk_reader.h"
 #include "importers/common/ascend_recording.h"
 #include "importers/common/text_file.h"
@@ -108,7 +109,7 @@ void read_notes(const RawRun& run, RankBuilder& rank) {
       versions["deviceProperties"].push_back(device_properties(json));
     } else if (name == "trigger") {
       versions["triggers"].push_back(json);
-    } else if (name != "torch_thread") {  // what the arrows are made with
+    } else if (name != "torch_thread" && name != "python_threads") {  // arrows, names of lanes
       versions["metadata"][name] = json;
       // How the job is split: what MindSpore's context says, and what suites of models add.
       if (name == "parallel" && json.is_object()) parallel.update(json);

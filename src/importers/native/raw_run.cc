@@ -73,6 +73,14 @@ void RawRun::learn_names(const RawTable& table, std::string_view key,
   for (size_t row = 0; row < table.rows; ++row) names[(*task)[row]] = name((*task_name)[row]);
 }
 
+void RawRun::learn_python_names(const nlohmann::json& names_by_thread) {
+  for (const auto& [thread, thread_name] : names_by_thread.items()) {
+    const auto number = parse_integer(thread);
+    if (number && thread_name.is_string() && !thread_name.get_ref<const std::string&>().empty())
+      thread_names_[*number] = rank_.strings.intern(thread_name.get_ref<const std::string&>());
+  }
+}
+
 StringId RawRun::stage_of_task(int64_t task) const {
   const auto found = task_stages_.find(task);
   return found == task_stages_.end() ? kNoString : found->second;
@@ -82,6 +90,7 @@ Status RawRun::finish_learning(const std::string& path) {
   for (const auto& [note_name, json] : notes_) {
     if (note_name == "world_size" && json.is_number_integer() && json.get<int64_t>() > 0)
       rank_.info.world_size = json.get<int64_t>();
+    if (note_name == "python_threads") learn_python_names(json);
     if (note_name != "recording") continue;
     rank_.info.rank = integer_in(json, "rank", rank_.info.rank);
     rank_.info.host = text_in(json, "host");

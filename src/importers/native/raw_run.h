@@ -47,6 +47,8 @@ class RawRun {
  private:
   void learn_names(const RawTable& table, std::string_view key,
                    std::unordered_map<int64_t, StringId>& names);
+  // They say more than the system's, which are mostly the program's.
+  void learn_python_names(const nlohmann::json& names_by_thread);
 
   RankBuilder& rank_;
   TickClock clock_;
