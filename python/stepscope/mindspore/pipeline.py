@@ -17,6 +17,9 @@ NOTHING_TOLD = (
     "minddata told nothing: it only records pipelines whose iterator is made after the profiler "
     "has started. Start it before the iterator is made (Model.train makes one for all epochs)"
 )
+REPLACED = (
+    "the pipeline of an earlier window of this run is lost: minddata writes each to the same files"
+)
 
 
 class Pipeline:
@@ -26,6 +29,8 @@ class Pipeline:
         self._interval_ms = 0  # as the program has it
         #: known after the stop: minddata gives no error, only no files
         self.told_nothing = False
+        #: under `stepscope record`, where all windows have one folder
+        self.has_replaced = False
 
     def start(self, folder: Path) -> None:
         from mindspore.dataset import config
@@ -52,6 +57,7 @@ class Pipeline:
             self._manager.stop()
             self._manager.save(str(folder))
             self.told_nothing = _files(folder) == before
+            self.has_replaced = bool(before) and not self.told_nothing
 
 
 def _files(folder: Path) -> dict[str, int]:

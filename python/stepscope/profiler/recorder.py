@@ -206,6 +206,8 @@ class Recorder:
         """Tells the open window of a pair that was added to the metadata."""
         if self.window:
             self.window.add_metadata(key)
+        elif self._last:
+            self._last.has_late_metadata = True
         elif self.has_recorded:
             logger.warning("the run is complete: metadata %r will be in the next one only", key)
 

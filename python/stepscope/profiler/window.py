@@ -49,6 +49,8 @@ class Window:
 
     #: where in its run it begins, in nanoseconds since 1970; 0: with it
     began_ns = 0
+    #: whether pairs came behind it, which are written with its step times
+    has_late_metadata = False
     #: that it interrupts (stepscope.triggers)
     _watch: Any = None
 
@@ -165,7 +167,7 @@ class Window:
 
     def add_step_times(self, step_times: Mapping[str, Any]) -> None:
         """For the run's files: steps without recording may come behind the window."""
-        if step_times != self._step_times:
+        if step_times != self._step_times or self.has_late_metadata:
             self._step_times = dict(step_times)
             self._use_disk(self._write_again)
 

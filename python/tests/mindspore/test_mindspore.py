@@ -324,3 +324,17 @@ def test_a_pipeline_that_minddata_does_not_tell_of_is_said(
     assert stages == 0
     assert truth["said"].count(f"data_process has no effect: {why}") == 1
     assert why in (missing[0].example or "")
+
+
+def test_a_pipeline_that_a_later_window_replaces_is_said(
+    record_program: Callable[..., str], recorded: Opened, tmp_path: pathlib.Path
+) -> None:
+    variables = {"GLOG_v": "3", "OMP_NUM_THREADS": "1"}
+    said = record_program(PROGRAMS / "iterators.py", tmp_path, **variables)
+    why = "the pipeline of an earlier window of this run is lost"
+    assert said.count(why) == 1
+    run = recorded()
+    batches = rows(run, "select count(*) from queues where stage = 'dataset_iterator'")
+    assert batches == [(8,)], "of the last"
+    (left_out,) = [finding for finding in run.quality if finding.code == "source_left_out"]
+    assert why in (left_out.example or "")

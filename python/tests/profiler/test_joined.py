@@ -38,6 +38,7 @@ with stepscope.profile(
         with stepscope.record_function("work"):
             time.sleep(0.002)
         profiler.step()
+    profiler.add_metadata("late", "behind the last window")
     time.sleep(0.01)
 print("seen", seen)
 """
@@ -69,6 +70,9 @@ def test_steps_ranges_and_windows_are_in_the_outer_run(
     assert first["step_times"]["with_recording"]["steps"] == 2
     assert second["step_times"]["without_recording"]["steps"] == 1
     assert about["metadata"]["model"] == "small"
+    assert "the run is complete" not in said
+    late = json.loads((the_run(tmp_path) / "profiler_metadata.json").read_text())["late"]
+    assert late == "behind the last window"
     written = json.loads((the_run(tmp_path) / "profiler_info_0.json").read_text())
     assert written["profiler_parameters"]["schedule"]["active"] == 2
 
