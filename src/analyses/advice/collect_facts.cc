@@ -271,9 +271,13 @@ void take_pipeline(RunAnalyses& run, Facts& facts) {
       facts.is_input_measured = true;
       for (RankFacts& rank : facts.ranks) {
         if (rank.rank != row.rank || rank.window != row.window || rank.step_ns == kNull) continue;
+        const auto in_steps_ns = static_cast<double>(row.step_ns - row.before_steps_ns);
+        if (in_steps_ns <= 0) continue;
+        const double iteration_ns =
+            static_cast<double>(rank.step_ns) * static_cast<double>(row.step_ns) / in_steps_ns;
+        rank.before_step_ns = std::llround(iteration_ns) - rank.step_ns;
         rank.input_wait_ns =
-            std::max(rank.input_wait_ns,
-                     static_cast<int64_t>(row.wait_share * static_cast<double>(rank.step_ns)));
+            std::max(rank.input_wait_ns, static_cast<int64_t>(row.wait_share * iteration_ns));
       }
     }
   }

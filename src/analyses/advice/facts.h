@@ -53,6 +53,7 @@ struct RankFacts {
   StepBudgetRow longest_step_more;
 
   int64_t input_wait_ns = 0;   // host time waiting for batches, device busy or not
+  int64_t before_step_ns = 0;  // of it: before the step begins, and no part of its length
   int64_t device_wait_ns = 0;  // host time in synchronisation calls
   double device_waits = 0;     // such calls in a step
   int64_t allocator_ns =

@@ -40,7 +40,7 @@ struct Finding {
   std::string detail;       // how it was seen
   std::string_view remedy;  // what to do
   int64_t gain_ns = kNull;  // per step, if it were gone; kNull: cannot be said
-  double gain_share = 0;    // of the step
+  double gain_share = 0;    // of the step; find_causes() sets it where the check has not
   Confidence confidence = Confidence::kMeasured;
   std::vector<Evidence> evidence;
   std::vector<Place> places;

@@ -22,20 +22,27 @@ std::optional<Finding> check_slow_input(const Facts& facts, const Rule& rule) {
       rank = &each;
     }
   }
-  if (rank == nullptr || facts.share(lost_ns) <= rule.limit) return std::nullopt;
+  if (rank == nullptr) return std::nullopt;
+  const bool is_before = !rank->has_device && rank->before_step_ns > 0;
+  const double share = is_before ? static_cast<double>(lost_ns) /
+                                       static_cast<double>(facts.step_ns() + rank->before_step_ns)
+                                 : facts.share(lost_ns);
+  if (share <= rule.limit) return std::nullopt;
   Finding finding;
   finding.gain_ns = lost_ns;
-  finding.title = words_for_share(facts.share(lost_ns)) + " of the step is spent waiting for data";
+  finding.gain_share = share;
+  finding.title = words_for_share(share) + (is_before ? " of an iteration" : " of the step") +
+                  " is spent waiting for data";
   finding.detail = "The host" + words_for_owner(facts, *rank) + " waits " +
                    words_for_time(rank->input_wait_ns) + " a step for the next batch" +
                    (rank->has_device ? "; its device has nothing to do for " +
                                            words_for_time(lost_ns) + " of it."
                                      : ".") +
-                   (facts.share(lost_ns) >= kHighlyInputBound ? " The run is highly input-bound."
-                                                              : " It is moderately input-bound.");
+                   (share >= kHighlyInputBound ? " The run is highly input-bound."
+                                               : " It is moderately input-bound.");
   finding.evidence = {{"input_wait", Unit::kNanoseconds, static_cast<double>(rank->input_wait_ns)},
                       {"lost", Unit::kNanoseconds, static_cast<double>(lost_ns)},
-                      {"share", Unit::kShare, facts.share(lost_ns)}};
+                      {"share", Unit::kShare, share}};
   finding.places = {{rank->rank, rank->longest_idle_step, rank->longest_idle_at_ns,
                      rank->longest_idle_at_ns == kNull
                          ? kNull

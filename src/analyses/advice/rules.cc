@@ -220,7 +220,7 @@ std::vector<Finding> find_causes(const Facts& all_steps) {
     finding->rule = rule.name;
     finding->remedy = rule.remedy;
     if (finding->gain_ns != kNull) {
-      finding->gain_share = facts.share(finding->gain_ns);
+      if (finding->gain_share <= 0) finding->gain_share = facts.share(finding->gain_ns);
       if (finding->gain_share < kGainMatters) continue;
       if (rule.kind != RuleKind::kCauseOfWork) facts.explained_idle_ns += finding->gain_ns;
     }

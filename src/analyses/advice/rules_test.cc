@@ -287,6 +287,22 @@ TEST(Rules, MostToGainComesFirst) {
   EXPECT_EQ(findings[2].rule, "data_parallel");
 }
 
+// A loop that fetches its batch before the step begins: the step does not have that time.
+TEST(Rules, WaitingBeforeTheStepIsAShareOfTheIteration) {
+  Facts facts = healthy();
+  for (RankFacts& rank : facts.ranks) {
+    rank.has_device = false;
+    rank.input_wait_ns = 310 * kMs;
+    rank.before_step_ns = 300 * kMs;
+  }
+  const auto findings = find_causes(facts);
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].rule, "slow_input");
+  EXPECT_EQ(findings[0].gain_ns, 310 * kMs);
+  EXPECT_DOUBLE_EQ(findings[0].gain_share, 0.775);
+  EXPECT_TRUE(findings[0].title.starts_with("78 % of an iteration")) << findings[0].title;
+}
+
 TEST(Rules, ASymptomIsSilentWhenItsCauseIsNamed) {
   Facts facts = healthy();
   facts.ranks[0].idle_ns = 60 * kMs;

@@ -42,6 +42,7 @@ struct PipelineRow {
   int64_t wait_ns = kNull;
   int64_t exposed_wait_ns = kNull;
   int64_t step_ns = kNull;
+  int64_t before_steps_ns = 0;  // of step_ns: waits that lie before their step
   double wait_share = kNone;
   int64_t host_batches = kNull;
   int64_t host_empty = kNull;

@@ -110,6 +110,7 @@ void measure_wait(const PipelineStages& stages, PipelineRow& row) {
     step_ns = bounded_plus(step_ns, batch.before_step_ns);
   }
   if (in_steps) {
+    row.before_steps_ns = step_ns;
     for (const StepRow& step : stages.steps) step_ns += step.averaged ? step.work_dur_ns : 0;
   } else {
     step_ns = span_of(stages, stage);

@@ -205,7 +205,9 @@ void add_lines(RunAnalyses& run, Report& report) {
     report.lines_title = "Operators with most time of their own";
     for (const OperatorTypeRow& row : run.operators().types) add(row.type, row.self_ns, row.count);
   }
-  report.lines_title += run.ranks().size() > 1 ? ", whole run, all ranks" : ", whole run";
+  const auto is_other = [&](const RankId& rank) { return rank.rank != run.ranks()[0].rank; };
+  report.lines_title += ", whole run";
+  if (std::ranges::any_of(run.ranks(), is_other)) report.lines_title += ", all ranks";
   for (auto& [name, line] : by_name) {
     line.share = total > 0 ? line.ns / total : 0;
     report.lines.push_back(line);
@@ -246,6 +248,7 @@ void add_data(RunAnalyses& run, Report& report) {
     std::set<int64_t> ranks;
     double least = std::numeric_limits<double>::quiet_NaN();
     double most = std::numeric_limits<double>::quiet_NaN();
+    bool is_before = false;  // waits lie before their steps, too
   };
   std::vector<Verdict> verdicts;
   for (const PipelineRow& row : run.pipeline().verdicts) {
@@ -258,6 +261,7 @@ void add_data(RunAnalyses& run, Report& report) {
     found->ranks.insert(row.rank);
     found->least = std::fmin(found->least, row.wait_share);  // not a number: no wait was measured
     found->most = std::fmax(found->most, row.wait_share);
+    found->is_before |= row.before_steps_ns > 0;
   }
   for (const Verdict& verdict : verdicts) {
     if (report.data.size() == kVerdictsShown) {
@@ -279,7 +283,9 @@ void add_data(RunAnalyses& run, Report& report) {
       const std::string most = words_for_share(verdict.most);
       const std::string least = words_for_share(verdict.least);
       line += ", waits " + (least == most ? most : least + " to " + most) +
-              (report.steps > 0 ? " of a step" : " of the time");
+              (report.steps == 0   ? " of the time"
+               : verdict.is_before ? " of an iteration"
+                                   : " of a step");
     }
     report.data.push_back(std::move(line));
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 #include <unordered_set>
+#include <utility>
 
 #include "json/json_tree.h"
 #include "stepscope/record.h"
@@ -237,8 +238,10 @@ void HostTables::finish(Ending ending) {
   stacks_.finish();
   RankBuilder& rank = run_.rank();
   arrows_.finish();
-  std::stable_sort(steps_.begin(), steps_.end(),
-                   [](const StepMark& a, const StepMark& b) { return a.ts_ns < b.ts_ns; });
+  // A step often begins at the very moment at which the one before it ends.
+  std::stable_sort(steps_.begin(), steps_.end(), [](const StepMark& a, const StepMark& b) {
+    return std::pair(a.ts_ns, a.number != kNull) < std::pair(b.ts_ns, b.number != kNull);
+  });
   const StringId marked = rank.strings.intern("marked");
   std::unordered_set<int64_t> numbers;
   for (size_t at = 0; at < steps_.size(); ++at) {

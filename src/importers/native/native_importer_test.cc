@@ -147,6 +147,23 @@ TEST(NativeImporter, AStepThatOnlyTheEndOfTheLoopBeganIsNone) {
   }
 }
 
+TEST(NativeImporter, AStepThatBeginsAsTheOneBeforeItEndsHasALength) {
+  const TemporaryFolder folder;
+  start(folder.path("run/FRAMEWORK"), 0);
+  stepscope_step(1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const uint64_t both = stepscope_ticks();
+  stepscope_put(both, 0, STEPSCOPE_STEP | STEPSCOPE_VALUES, 0, 2, 0);
+  stepscope_flush();  // the end comes behind it in the file
+  stepscope_put(both, 0, STEPSCOPE_STEP_END, 0, 0, 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  stepscope_end_step();
+  stepscope_stop();
+  ImportedRank run = import_only(folder.path());
+  ASSERT_TRUE(run.ok());
+  for (const int64_t dur_ns : run.integers(Table::kSteps, "dur")) EXPECT_GE(dur_ns, 5'000'000);
+}
+
 // Nothing is recorded inside of the steps: their lengths alone tell.
 TEST(NativeImporter, AShortLastStepAmongEmptyOnesIsNotComplete) {
   for (const bool works : {false, true}) {
