@@ -63,7 +63,8 @@ bool is_own_output(const fs::path& folder) {
 // it too, and step times come behind the window's end, when the run may have been opened already.
 bool is_own_description(const fs::path& file) {
   std::error_code ignored;
-  return file.filename().string().starts_with("profiler_info_") &&
+  const std::string name = file.filename().string();
+  return (name.starts_with("profiler_info_") || name == "profiler_metadata.json") &&
          fs::exists(file.parent_path() / kFrameworkFolder / kRawFileName, ignored);
 }
 
