@@ -135,6 +135,7 @@ def test_a_killed_program_keeps_all_but_its_last_two_seconds(
         with stepscope.open(tmp_path) as run:
             last, ended_ns = rows(run, "select max(step), max(ts + dur) from ops")[0]
             behind = rows(run, f"select count(*) from steps where step > {last} and complete")
+            lost = rows(run, "select example from quality where code = 'source_left_out'")
         for folder in [*left_behind(truth["pid"]), *tmp_path.glob("stepscope-mindspore-*")]:
             shutil.rmtree(folder)  # what the next recording would do
         lost_s = (truth["killed_ns"] - ended_ns) / 1e9
@@ -145,6 +146,7 @@ def test_a_killed_program_keeps_all_but_its_last_two_seconds(
     assert last <= truth["last_step"]
     assert lost_s <= 2
     assert behind == [(0,)]
+    assert [str(text).partition(":")[0] for (text,) in lost] == ["minddata"]
 
 
 def test_stop_at_step_records_its_steps(train: Started, recorded: Opened) -> None:

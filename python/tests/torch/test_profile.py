@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -383,6 +384,20 @@ def test_a_packed_export_leaves_other_files_alone(trainer: Any, tmp_path: pathli
     assert (tmp_path / "x.json").read_text() == "mine"
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"runs", "x.json", "x.json.gz", "taken.json.gz"}
+
+
+def test_ctrl_c_ends_a_program_as_it_does_without_a_profiler(tmp_path: pathlib.Path) -> None:
+    program = (
+        "import os, signal, time, stepscope.torch as profiler\n"
+        "handler = profiler.tensorboard_trace_handler('traces')\n"
+        "recording = profiler.profile(on_trace_ready=handler)\n"
+        "recording.start()\n"
+        "os.kill(os.getpid(), signal.SIGINT)\n"
+        "time.sleep(60)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True)
+    assert done.returncode == -signal.SIGINT, done.stderr
+    assert list(tmp_path.glob("traces/*.pt.trace.json"))
 
 
 def test_recordings_lie_where_the_handler_says(trainer: Any, tmp_path: pathlib.Path) -> None:

@@ -126,7 +126,7 @@ void MindsporeTables::finish(const std::string& folder, Ending ending) {
     add_module_ranges();
     if (ending != Ending::kStopped) mark_steps_without_operators(ending);
   }
-  read_files(folder);
+  read_files(folder, ending);
   read_note();
 }
 
@@ -205,7 +205,14 @@ const std::vector<StringId>& MindsporeTables::path_of(StringId module) {
   return known->second;
 }
 
-void MindsporeTables::read_files(const std::string& folder) {
+bool MindsporeTables::pipeline_was_asked_for() const {
+  return std::ranges::any_of(run_.notes(), [](const auto& note) {
+    return note.first == "parameters" && note.second.is_object() &&
+           note.second.value("data_process", nlohmann::json()) == true;
+  });
+}
+
+void MindsporeTables::read_files(const std::string& folder, Ending ending) {
   RankBuilder& rank = run_.rank();
   MinddataFiles pipeline;
   std::vector<std::string> runtime;
@@ -215,6 +222,12 @@ void MindsporeTables::read_files(const std::string& folder) {
     if (pipeline.take(name, path.string())) continue;
     if (number_in_name(name, "RuntimeProfilerDetail", ".csv")) runtime.push_back(path.string());
   }
+  // minddata writes its files when a recording stops.
+  const bool is_mindspore = track_ != kNoDetail;
+  if (is_mindspore && !pipeline.any() && ending == Ending::kBrokeOff && pipeline_was_asked_for())
+    rank.quality.add(QualityCode::kSourceLeftOut,
+                     "minddata: what it recorded was lost with the program, which did not stop the "
+                     "recording");
   // The pipeline's times are of the steady clock.
   records_ += read_minddata(pipeline, run_.clock().from_monotonic(0), rank);
   std::sort(runtime.begin(), runtime.end());

@@ -36,7 +36,8 @@ class MindsporeTables {
   void mark_steps_without_operators(Ending ending);
   void add_module_ranges();
   const std::vector<StringId>& path_of(StringId module);
-  void read_files(const std::string& folder);
+  bool pipeline_was_asked_for() const;
+  void read_files(const std::string& folder, Ending ending);
   void read_note();
 
   RawRun& run_;

@@ -23,6 +23,7 @@ profiler = stepscope.profile(
     schedule=stepscope.schedule(wait=0, warmup=0, active=10**9, repeat=1),
     on_trace_ready=stepscope.tensorboard_trace_handler(folder, analyse_flag=False),
     start_profile=True,
+    data_process=True,
 )
 begun, number = time.monotonic(), 0
 while time.monotonic() < begun + 3:
