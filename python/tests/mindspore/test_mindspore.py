@@ -296,7 +296,7 @@ def test_the_callbacks_of_mindspores_documentation(
 
 
 def test_a_slow_step_of_model_train_is_captured(train: Started) -> None:
-    """A watch, and a loader that stops for four seconds."""
+    """A watch, and a loader that stops for ten seconds."""
     truth = train("watched.py", "40")
     ((path, kind),) = truth["captures"]
     assert kind == "slow_step"

@@ -23,7 +23,7 @@ values, labels = batch(network, 60)
 def samples():
     for number, sample in enumerate(zip(values, labels), 1):
         # The loader is a little ahead: it is the step that waits which is slow.
-        time.sleep(4 if number == slow_step else 0.02)
+        time.sleep(10 if number == slow_step else 0.02)
         yield sample
 
 
@@ -35,7 +35,7 @@ loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
 model = Model(network, loss, optimizer)
 watch = stepscope.triggers.watch(
     folder / "captures",
-    slow_step=stepscope.triggers.SlowStep(factor=60, steps=1),  # more than a busy machine's
+    slow_step=stepscope.triggers.SlowStep(factor=25, steps=1),  # more than a busy machine's
     no_progress_s=None,
 )
 model.train(1, data, dataset_sink_mode=False)
