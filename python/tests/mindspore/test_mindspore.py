@@ -296,7 +296,7 @@ def test_the_callbacks_of_mindspores_documentation(
 
 
 def test_a_slow_step_of_model_train_is_captured(train: Started) -> None:
-    """A watch, and a loader that stops for ten seconds."""
+    """A watch, and a loader that stops for eight seconds."""
     truth = train("watched.py", "40")
     ((path, kind),) = truth["captures"]
     assert kind == "slow_step"
@@ -306,7 +306,7 @@ def test_a_slow_step_of_model_train_is_captured(train: Started) -> None:
         longest = rows(run, "select step from steps order by dur desc limit 1")[0][0]
         assert trigger["step"] == longest
         assert trigger["seconds"] >= 2
-        assert rows(run, "select min(step) from steps") == [(1,)]
+        assert rows(run, "select min(step) from steps")[0][0] < longest
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

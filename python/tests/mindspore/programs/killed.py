@@ -18,12 +18,8 @@ network = MLP()
 step = ms.jit(make_step(network))
 x, y = tensors(network, 16)
 step(x, y).asnumpy()
-profiler = stepscope.profile(
-    activities=[stepscope.ProfilerActivity.CPU],
-    schedule=stepscope.schedule(wait=0, warmup=0, active=10**9, repeat=1),
-    on_trace_ready=stepscope.tensorboard_trace_handler(folder, analyse_flag=False),
-    start_profile=True,
-    data_process=True,
+profiler = stepscope.Profiler(
+    activities=[stepscope.ProfilerActivity.CPU], output_path=folder, data_process=True
 )
 begun, number = time.monotonic(), 0
 while time.monotonic() < begun + 3:

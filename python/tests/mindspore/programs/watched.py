@@ -23,7 +23,7 @@ values, labels = batch(network, 60)
 def samples():
     for number, sample in enumerate(zip(values, labels), 1):
         # The loader is a little ahead: it is the step that waits which is slow.
-        time.sleep(10 if number == slow_step else 0.02)
+        time.sleep(8 if number == slow_step else 0.02)
         yield sample
 
 
