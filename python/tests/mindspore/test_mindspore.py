@@ -178,7 +178,7 @@ def test_an_evaluation_has_no_steps_of_the_training_and_does_not_end_it(
 def test_batches_that_are_fetched_between_steps_are_waited_for(
     train: Started, recorded: Opened
 ) -> None:
-    train("fit.py", "slow_input")  # 80 ms a batch
+    train("fit.py", "slow_input")  # 200 ms a batch
     run = recorded()
     verdict = run.pipeline()
     assert verdict["input_bound"][0] in ("moderately", "highly")

@@ -25,7 +25,7 @@ trained = []
 
 def samples():
     for sample in zip(values, labels):
-        time.sleep(0.02 if how == "slow_input" else 0)
+        time.sleep(0.05 if how == "slow_input" else 0)
         yield sample
 
 
