@@ -92,8 +92,9 @@ void Recorder::throw_away(bool all) {
 
 void Recorder::take_over(SourceOutput& output) {
   source_losses_ += output.not_recorded;
-  if (output.problems.empty()) return;
+  if (output.problems.empty() && output.loss_reasons.empty()) return;
   const std::lock_guard lock(notes_mutex_);
+  for (std::string& why : output.loss_reasons) loss_reasons_.push_back(std::move(why));
   for (std::string& problem : output.problems) problems_.push_back(std::move(problem));
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/json_text.h"
@@ -27,8 +28,16 @@ struct SourceOutput {
   // Rows that count as events of the recording, and those that the source knows to have lost.
   int64_t events = 0;
   int64_t not_recorded = 0;
-  // Sentences of report().
+  // Sentences of lose() and of report().
+  std::vector<std::string> loss_reasons = {};
   std::vector<std::string> problems = {};
+
+  // Where the reason is another than that the writer could not keep up.
+  void lose(int64_t rows, std::string why) {
+    if (rows == 0) return;
+    not_recorded += rows;
+    loss_reasons.push_back(std::move(why));
+  }
 
   // Something of what was asked for will be missing: kept in the run, and said to whoever started
   // the recording.

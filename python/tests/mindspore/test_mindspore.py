@@ -146,7 +146,7 @@ def test_a_killed_program_keeps_all_but_its_last_two_seconds(
     assert last <= truth["last_step"]
     assert lost_s <= 2
     assert behind == [(0,)]
-    assert [str(text).partition(":")[0] for (text,) in lost] == ["minddata"]
+    assert [str(text).partition(":")[0] for (text,) in lost] == ["mindspore pipeline"]
 
 
 def test_stop_at_step_records_its_steps(train: Started, recorded: Opened) -> None:
@@ -183,6 +183,9 @@ def test_batches_that_are_fetched_between_steps_are_waited_for(
     verdict = run.pipeline()
     assert verdict["input_bound"][0] in ("moderately", "highly")
     assert verdict["wait_share"][0] > 0.05
+    findings = run.analysis("findings")
+    (gain_ns,) = findings["gain_ns"][findings["rule"] == "slow_input"]
+    assert gain_ns * verdict["waits"][0] > 0.5 * verdict["exposed_wait_ns"][0]
     # Ten times a second where the machine is idle, and not once.
     (count, first, last) = rows(run, "select count(*), min(ts), max(ts) from queues "
                                      "where stage = 'BatchOp_1'")[0]  # fmt: skip

@@ -226,8 +226,8 @@ void MindsporeTables::read_files(const std::string& folder, Ending ending) {
   const bool is_mindspore = track_ != kNoDetail;
   if (is_mindspore && !pipeline.any() && ending == Ending::kBrokeOff && pipeline_was_asked_for())
     rank.quality.add(QualityCode::kSourceLeftOut,
-                     "minddata: what it recorded was lost with the program, which did not stop the "
-                     "recording");
+                     "mindspore pipeline: what minddata had recorded was lost with the program, "
+                     "which did not stop the recording");
   // The pipeline's times are of the steady clock.
   records_ += read_minddata(pipeline, run_.clock().from_monotonic(0), rank);
   std::sort(runtime.begin(), runtime.end());

@@ -44,7 +44,7 @@ struct DecoderCounts {
   int64_t calls = 0;
   int64_t other = 0;
   int64_t unwanted_calls = 0;    // that CUPTI could not leave out itself
-  int64_t without_time = 0;      // device work that CUPTI had no memory left to time
+  int64_t without_time = 0;      // device work that CUPTI could not time, or not before the end
   int64_t elsewhere = 0;         // not of this recording, as far as can be told
   int64_t late_kernels = 0;      // of these: kernels, which the recording before it lacks
   int64_t unknown = 0;           // kinds that nobody asked for

@@ -317,12 +317,13 @@ void CuptiSource::write_summary(SourceOutput& output) {
   }
   const DecoderCounts& counts = decoder_->counts();
   const ActivityBuffers& buffers = callbacks().buffers;
-  output.not_recorded += dropped_ + counts.without_time + counts.forgotten_ranges;
-  if (counts.forgotten_ranges > 0) {
-    output.report(name(), std::to_string(counts.forgotten_ranges) +
-                              " NVTX ranges are not in the recording: too many were open at a "
-                              "time, which is mostly because they are never ended");
-  }
+  output.lose(dropped_, "CUPTI dropped records of the GPU: none of its buffers was free in time");
+  output.lose(counts.without_time,
+              "CUPTI gave no times of work of the GPU, as it does of what other threads have under "
+              "way when a recording ends");
+  output.lose(counts.forgotten_ranges, std::to_string(counts.forgotten_ranges) +
+                                           " NVTX ranges: too many were open at a time, which is "
+                                           "mostly because they are never ended");
   JsonObject json;
   json.add("tier", std::string_view(tier_name(options_.tier)));
   json.add("library", std::string_view(library_->path));

@@ -500,6 +500,8 @@ TEST_F(CuptiSourceTest, CopiesWithoutATimeAreLostBetweenKernelsAndElsewhereAtThe
   EXPECT_EQ(recorded.gpu("without_time"), "2");
   EXPECT_EQ(recorded.gpu("elsewhere"), "4");
   EXPECT_NE(statistics_.find("\"not_recorded\":2,"), std::string::npos) << statistics_;
+  EXPECT_NE(statistics_.find(R"("lost_because":"CUPTI gave no times)"), std::string::npos)
+      << statistics_;
 }
 
 TEST_F(CuptiSourceTest, ThreadsThatFillManyBuffersLoseNothingUncounted) {
