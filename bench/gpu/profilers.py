@@ -45,6 +45,12 @@ class Off:
         return {}
 
 
+def set_tuning(tuning: str) -> None:
+    """Before threads launch: a library that reads the environment while it changes may crash."""
+    if os.environ.get("STEPSCOPE_CUPTI_TUNING", "") != tuning:
+        os.environ["STEPSCOPE_CUPTI_TUNING"] = tuning
+
+
 class Ours:
     """A recording as Profiler makes it, but for its folder; torch's operators with them."""
 
@@ -63,7 +69,7 @@ class Ours:
         self.source: TorchSource | None = None
 
     def start(self, folder: Path) -> None:
-        os.environ["STEPSCOPE_CUPTI_TUNING"] = self.tuning
+        set_tuning(self.tuning)
         self.recording = _record.Recording(str(folder), json.dumps({"sources": self.sources}))
         if self.operators:
             self.source = TorchSource()

@@ -52,6 +52,7 @@ def record_beside_others(tuning: str) -> None:
     import loops
     import profilers
 
+    profilers.set_tuning(tuning)
     done = threading.Event()
     counts = [0, 0, 0]
 
@@ -68,8 +69,9 @@ def record_beside_others(tuning: str) -> None:
         time.sleep(0.01)
     counted = ("dropped", "without_time", "kernels", "late_kernels")
     lost = dict.fromkeys(("not_recorded", *counted), 0)
+    had_stayed = ""  # a digit for each recording: whether CUPTI was there since an earlier one
     for number in range(60):
-        print(f"recording {number} beside threads", file=sys.stderr)
+        print(f"recording {number} beside threads, {had_stayed}", file=sys.stderr)
         ours = profilers.Ours(3, tuning=tuning)
         with tempfile.TemporaryDirectory() as folder:
             ours.start(Path(folder))
@@ -78,10 +80,12 @@ def record_beside_others(tuning: str) -> None:
         lost["not_recorded"] += facts["not_recorded"]
         for name in counted:
             lost[name] += facts["summary"]["gpu"][-1][name]
+        had_stayed += str(facts["summary"]["gpu"][-1]["had_stayed"])
     done.set()
     for thread in threads:
         thread.join()
-    print("ANSWER " + json.dumps({"steps_of_threads": counts, "lost": lost}), flush=True)
+    answer = {"steps_of_threads": counts, "lost": lost, "had_stayed": had_stayed}
+    print("ANSWER " + json.dumps(answer), flush=True)
 
 
 def take_turns() -> None:

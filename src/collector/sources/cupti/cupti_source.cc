@@ -316,6 +316,10 @@ void CuptiSource::write_summary(SourceOutput& output) {
     output.report(name(), late);
   }
   const DecoderCounts& counts = decoder_->counts();
+  if (counts.late_kernels > 0) {
+    output.report(name(), "kernels of an earlier recording came after its end and are in none: " +
+                              std::to_string(counts.late_kernels));
+  }
   const ActivityBuffers& buffers = callbacks().buffers;
   output.lose(dropped_, "CUPTI dropped records of the GPU: none of its buffers was free in time");
   output.lose(counts.without_time,
@@ -334,6 +338,7 @@ void CuptiSource::write_summary(SourceOutput& output) {
   json.add("copies", counts.copies);
   json.add("calls", counts.calls);
   json.add("calls_by_callbacks", int64_t{tracing_calls_});
+  json.add("had_stayed", int64_t{had_stayed_});
   json.add("other", counts.other);
   json.add("unwanted_calls", counts.unwanted_calls);
   json.add("elsewhere", counts.elsewhere);

@@ -471,7 +471,9 @@ TEST_F(CuptiSourceTest, WorkBetweenRecordingsIsOfNone) {
     EXPECT_EQ(recorded.tables.at("copies")[0].at("bytes"), 3);
     EXPECT_EQ(recorded.gpu("elsewhere"), way.in_a_buffer ? way.timed ? "7" : "6" : "0");
     EXPECT_FALSE(recorded.tables.contains("kernels"));
-    EXPECT_EQ(recorded.gpu("late_kernels"), way.in_a_buffer && way.timed ? "1" : "0");
+    const bool came_late = way.in_a_buffer && way.timed;
+    EXPECT_EQ(recorded.gpu("late_kernels"), came_late ? "1" : "0");
+    EXPECT_EQ(recorded.notes.contains("not_honoured"), came_late);
     EXPECT_EQ(recorded.gpu("dropped"), "0");
     EXPECT_EQ(recorded.gpu("buffers_refused"), "0");
     EXPECT_NE(statistics_.find("\"not_recorded\":0,"), std::string::npos) << statistics_;
