@@ -18,6 +18,8 @@ from torch.autograd import DeviceType
 from stepscope.profiler._log import logger
 from stepscope.torch._averages_table import render, time_text
 from stepscope.torch._flops import flops_of
+from stepscope.torch._loose_memory import NAME as MEMORY
+from stepscope.torch._loose_memory import loose_memory
 
 if TYPE_CHECKING:
     from stepscope import Run
@@ -202,6 +204,10 @@ class Measured:
     #: by the name that ``Timed`` has for it
     columns: dict[str, NDArray[Any]]
 
+    def positions(self, ids: NDArray[Any]) -> NDArray[Any]:
+        """Where the slices of these ids stand; -1: nowhere."""
+        return _positions(self.table["id"], ids)
+
 
 @dataclass(frozen=True)
 class Window:
@@ -258,15 +264,22 @@ def key_averages(run: Run, group_by_input_shape: bool, window: Window) -> KeyAve
     measured = measure(run, window)
     if measured is not None:
         _add_averages(measured, group_by_input_shape, averages)
+    loose = loose_memory(run, window.since_ns, measured)
+    if len(loose.ts):
+        host, device = int(loose.host_bytes.sum()), int(loose.device_bytes.sum())
+        freed = KeyAverage(MEMORY, len(loose.ts), input_shapes=[] if group_by_input_shape else "")
+        freed.cpu_memory_usage = freed.self_cpu_memory_usage = host
+        freed.device_memory_usage = freed.self_device_memory_usage = device
+        averages.append(freed)
     for row in run.query(_KERNELS.format(since=window.since_ns)).to_pylist():
         us = row["ns"] / 1e3
-        device = KeyAverage(
+        kernel = KeyAverage(
             row["name"], row["count"], device_time_total=us, device_type=DeviceType.CUDA
         )
         if group_by_input_shape:
-            device.input_shapes = []
-        device.self_device_time_total = us
-        averages.append(device)
+            kernel.input_shapes = []
+        kernel.self_device_time_total = us
+        averages.append(kernel)
     return averages
 
 

@@ -74,15 +74,49 @@ def test_an_operator_in_itself_is_counted_as_torch_counts_it(
     assert events.self_cpu_time_total == pytest.approx(outermost), "no time is counted twice"
 
 
-def test_bytes_of_an_operator_in_itself_are_those_of_the_outer_one() -> None:
-    theirs, ours = recorded_by_both(reductions, profile_memory=True)
+def loose_tensors() -> None:
+    with record_function("inside"):
+        kept = torch.empty(100)
+    other = torch.empty(1000)
+    del kept, other
+
+
+@pytest.mark.parametrize("function", [reductions, loose_tensors])
+@pytest.mark.parametrize("by_shape", [False, True])
+def test_bytes_are_those_of_torch(function: Callable[[], None], by_shape: bool) -> None:
+    """Also those of an operator in itself, and those that belong to none (the row [memory])."""
+    theirs, ours = recorded_by_both(function, profile_memory=True, record_shapes=True)
     bytes_of = [
-        {row.key: (row.cpu_memory_usage, row.self_cpu_memory_usage) for row in found.key_averages()}
+        {
+            (row.key, str(row.input_shapes)): (
+                row.count,
+                row.cpu_memory_usage,
+                row.self_cpu_memory_usage,
+            )
+            for row in found.key_averages(by_shape)
+        }
         for found in (theirs, ours)
     ]
-    del bytes_of[0]["[memory]"]  # torch's row for what is freed outside of operators
-    assert bytes_of[0]["aten::mean"] == bytes_of[1]["aten::mean"]
     assert bytes_of[0] == bytes_of[1]
+    assert ("[memory]", "[]" if by_shape else "") in bytes_of[1]
+    loose = [
+        [event.cpu_memory_usage for event in found.events() if event.name == "[memory]"]
+        for found in (theirs, ours)
+    ]
+    assert loose[0] == loose[1]
+
+
+def test_bytes_under_a_module_alone_belong_to_no_event() -> None:
+    class Frees(torch.nn.Module):
+        def forward(self, tensors: list[torch.Tensor]) -> None:
+            tensors.clear()
+
+    with profile(activities=_CPU, profile_memory=True, with_modules=True) as ours:
+        Frees()([torch.empty(100), torch.empty(200)])
+    rows = {row.key: row for row in ours.key_averages()}
+    assert (rows["[memory]"].count, rows["[memory]"].cpu_memory_usage) == (2, -1200)
+    assert sum(row.self_cpu_memory_usage for row in rows.values()) == 0
+    assert "-1.17 KB" in ours.key_averages().table()
 
 
 def calculations() -> None:
@@ -181,3 +215,22 @@ def test_events_are_those_of_all_windows_where_asked_for(by_shape: bool) -> None
         ours, theirs = counts(profile, accumulate), counts(torch.profiler.profile, accumulate)
         assert ours == theirs
         assert ours[1]["ProfilerStep"] == (4 if accumulate else 2)
+
+
+@pytest.mark.parametrize("steps", range(1, 8))
+def test_a_loop_may_end_anywhere_in_a_cycle(steps: int, caplog: pytest.LogCaptureFixture) -> None:
+    def delivered(kind: Any) -> list[int]:
+        calls: list[int] = []
+        with kind(
+            activities=_CPU,
+            schedule=schedule(wait=1, warmup=1, active=2),
+            on_trace_ready=lambda profiler: calls.append(profiler.step_num),
+        ) as profiler:
+            for _ in range(steps):
+                profiler.step()
+                for _ in range(100):
+                    torch.ones(100, 100)
+        return calls
+
+    assert delivered(profile) == delivered(torch.profiler.profile)
+    assert not [record for record in caplog.records if record.levelname == "WARNING"]
