@@ -66,7 +66,6 @@ enum stepscope_kind {
   STEPSCOPE_QUEUE_SIZE = 26,
   STEPSCOPE_QUEUE_GET = 27,
   STEPSCOPE_QUEUE_PUT = 28,
-  STEPSCOPE_THREAD_NAME = 29,  // name is what Python calls the thread value1
   // A call of a device's runtime or driver. value1: its correlation, and above 32 bits the stream
   // plus one of a call that waits for one. value2: 1 of the driver, above 8 bits what the call
   // waits for (CUPTI's number), above 32 the context. In the file it is a row of a table of its

@@ -15,7 +15,7 @@ import numpy as np
 from torch.autograd import DeviceType
 
 from stepscope.profiler._log import logger
-from stepscope.torch._averages import Rows, Timed, Window, measure, numbers_at
+from stepscope.torch._averages import Rows, Timed, Window, measure, name_of_all, numbers_at
 from stepscope.torch._loose_memory import NAME as MEMORY
 from stepscope.torch._loose_memory import LooseMemory, loose_memory
 
@@ -57,6 +57,8 @@ class Event(Timed):
     """One call of an operator, one range of the program, or one kernel on a device."""
 
     id: int = 0
+    #: in an exported trace, where steps have their numbers
+    trace_name: str | None = None
     time_range: Interval = _NOWHERE
     #: of the operating system; of kernels and memory, 0
     thread: int = 0
@@ -73,6 +75,10 @@ class Event(Timed):
     @property
     def name(self) -> str:
         return self.key
+
+    @property
+    def is_top_level(self) -> bool:
+        return self.cpu_parent is None
 
     def __repr__(self) -> str:
         return f"<Event {self.name} at {self.time_range.start:.3f} us, {self.cpu_time_str}>"
@@ -101,8 +107,9 @@ def read_events(run: Run, window: Window) -> list[Event]:
                 continue
             shapes = row["shapes"]
             event = Event(
-                row["name"],
+                name_of_all(row["name"]),
                 id=row["id"],
+                trace_name=row["name"],
                 time_range=_interval(row, start_ns),
                 thread=_number(row["tid"]),
                 is_user_annotation=bool(row["annotation"]),
@@ -128,6 +135,7 @@ def read_events(run: Run, window: Window) -> list[Event]:
             Event(
                 row["name"],
                 id=row["id"],
+                trace_name=row["name"],
                 time_range=_interval(row, start_ns),
                 device_type=DeviceType.CUDA,
                 device_index=device,

@@ -229,7 +229,8 @@ class profile(Session):  # noqa: N801, torch's name
         self._without_effect("set_custom_trace_id_callback", "a run is known by run_path")
 
     def get_trace_id(self) -> str | None:
-        return self.run_path
+        window = self._recorder.window
+        return str(window.path) if window else self.run_path
 
     def prepare_trace(self) -> None:
         """Does nothing: a schedule's warm-up prepares, and ``start`` otherwise."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pathlib
-import re
 from collections import Counter
 from typing import Any, Callable
 
@@ -119,6 +118,26 @@ def test_bytes_under_a_module_alone_belong_to_no_event() -> None:
     assert "-1.17 KB" in ours.key_averages().table()
 
 
+@pytest.mark.parametrize("top_level_only", [False, True])
+def test_rows_come_in_the_order_of_torchs(top_level_only: bool) -> None:
+    def work() -> None:
+        with record_function("range"):
+            loose_tensors()
+            reductions()
+        half_precision()
+
+    def first_words(rows: Any) -> list[str]:
+        table = rows.table(row_limit=12, top_level_events_only=top_level_only)
+        return [line.strip().split("  ")[0] for line in table.splitlines()[:-1]]
+
+    theirs, ours = recorded_by_both(work, profile_memory=True, record_shapes=True)
+    for by_shape in (False, True):
+        words = first_words(ours.key_averages(by_shape))
+        assert words == first_words(theirs.key_averages(by_shape))
+        assert ("inside" in words) != top_level_only
+    assert first_words(ours.events()) == first_words(theirs.events())
+
+
 def calculations() -> None:
     ones = torch.ones
     convolution = torch.nn.Conv2d(4, 8, 3, stride=2, padding=1, groups=2)
@@ -209,12 +228,13 @@ def test_events_are_those_of_all_windows_where_asked_for(by_shape: bool) -> None
         averages: Counter[str] = Counter()
         for row in rows:
             averages[f"{row.key} {row.input_shapes}"] += row.count
-        return averages, Counter(re.split("[#*]", event.name)[0] for event in found.events())
+        assert found.get_trace_id()
+        return averages, Counter(f"{event.name} {event.trace_name}" for event in found.events())
 
     for accumulate in (False, True):
         ours, theirs = counts(profile, accumulate), counts(torch.profiler.profile, accumulate)
         assert ours == theirs
-        assert ours[1]["ProfilerStep"] == (4 if accumulate else 2)
+        assert (ours[1]["ProfilerStep* ProfilerStep#1"] > 0) == accumulate
 
 
 @pytest.mark.parametrize("steps", range(1, 8))
