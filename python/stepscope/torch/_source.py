@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,8 @@ class TorchSource:
         return {}
 
     def about(self, parameters: Parameters) -> dict[str, Any]:
-        return {}  # ranks and groups are in the operators that communicate
+        groups = _process_groups()
+        return {"parallel": groups} if groups else {}
 
     @property
     def has_marked_steps(self) -> bool:
@@ -158,3 +160,18 @@ class TorchSource:
         if self._ranges:
             return {"torch": f"{why}. Operators come by NVTX instead, without {rest}"}
         return {"torch": f"{why}. No operators are recorded: {_itt.HOW}"}
+
+
+def _process_groups() -> dict[str, Any]:
+    """Which ranks communicate with each other, in the words of torch.profiler's traces."""
+    import torch.distributed as distributed
+
+    if not distributed.is_available() or not distributed.is_initialized():
+        return {}
+    groups = {
+        "backend": distributed.get_backend(),
+        "pg_count": distributed.get_pg_count(),
+        "pg_config": distributed.distributed_c10d._get_all_pg_configs(),
+    }
+    plain: dict[str, Any] = json.loads(json.dumps(groups, default=str))
+    return plain

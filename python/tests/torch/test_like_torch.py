@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pathlib
+import subprocess
+import sys
 from collections import Counter
 from typing import Any, Callable
 
@@ -254,3 +256,23 @@ def test_a_loop_may_end_anywhere_in_a_cycle(steps: int, caplog: pytest.LogCaptur
 
     assert delivered(profile) == delivered(torch.profiler.profile)
     assert not [record for record in caplog.records if record.levelname == "WARNING"]
+
+
+def test_a_trace_has_the_process_groups_that_torchs_has(tmp_path: pathlib.Path) -> None:
+    program = """
+import json, torch, torch.distributed as dist, stepscope.torch
+dist.init_process_group("gloo", init_method="file://" + __file__ + ".store", rank=0, world_size=1)
+group = dist.new_group([0], group_desc="mine")
+for kind in (torch.profiler.profile, stepscope.torch.profile):
+    with kind(activities=[torch.profiler.ProfilerActivity.CPU]) as profiler:
+        dist.all_reduce(torch.ones(2), group=group)
+    profiler.export_chrome_trace("trace.json")
+    print(json.dumps(json.load(open("trace.json"))["distributedInfo"], sort_keys=True))
+dist.destroy_process_group()
+"""
+    (tmp_path / "program.py").write_text(program)
+    command = [sys.executable, "program.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    theirs, ours = done.stdout.splitlines()
+    assert ours == theirs
+    assert "mine" in ours
