@@ -200,7 +200,8 @@ int64_t StackSampler::thread_of(PyObject* ident) {
   last.here = true;
   // The recording names those that live when it begins or ends. Threads that Python did not start
   // have only a made-up name here.
-  if (!std::exchange(last.named, true) && object != nullptr && type_name(object) != "_DummyThread") {
+  if (!std::exchange(last.named, true) && object != nullptr &&
+      type_name(object) != "_DummyThread") {
     const std::string name = attribute_text(object, "_name");
     const std::string note =
         JsonObject().add(std::to_string(thread), std::string_view(name)).text();

@@ -47,7 +47,8 @@ _EVENTS = """
     order by s.id
 """
 _KERNELS = """
-    select name, count(*) as count, sum(dur) as ns, min(ts) as first from kernels where ts >= {since} group by name
+    select name, count(*) as count, sum(dur) as ns, min(ts) as first from kernels
+    where ts >= {since} group by name
 """
 
 

@@ -215,8 +215,8 @@ STEPSCOPE_API void stepscope_torch_end_warm_up() noexcept try {
 } catch (const std::exception&) {
 }
 
-// Operators cost afterwards what they cost before. 0, or -1 when the place of torch's profiler stays
-// taken: another thread stops than started, or something was put above it.
+// Operators cost afterwards what they cost before. 0, or -1 when the place of torch's profiler
+// stays taken: another thread stops than started, or something was put above it.
 STEPSCOPE_API int stepscope_torch_stop() noexcept try {
   Recording& recording = the_recording();
   const std::lock_guard lock(recording.mutex);
