@@ -66,7 +66,6 @@ enum stepscope_kind {
   STEPSCOPE_QUEUE_SIZE = 26,
   STEPSCOPE_QUEUE_GET = 27,
   STEPSCOPE_QUEUE_PUT = 28,
-  STEPSCOPE_THREAD_NAME = 29,  // name is what Python calls the thread value1
   // A call of a device's runtime or driver. value1: the correlation id; from bit 32 on, for a call
   // that waits for a stream, that stream's id plus one. value2: bit 0 set for a driver call; from
   // bit 8 on, what the call waits for (CUPTI's number); from bit 32 on, the context. In the file it

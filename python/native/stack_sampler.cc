@@ -8,8 +8,10 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "base/json_text.h"
 #include "collector/signals_blocked.h"
 #include "stepscope/record.h"
 
@@ -55,6 +57,13 @@ std::string attribute_text(PyObject* object, const char* name) {
   }
   PyErr_Clear();
   return text;
+}
+
+std::string type_name(PyObject* object) {
+  PyObject* const type = PyObject_Type(object);
+  std::string name = type == nullptr ? "" : attribute_text(type, "__name__");
+  Py_XDECREF(type);
+  return name;
 }
 
 long attribute_number(PyObject* object, const char* name) {
@@ -189,12 +198,15 @@ int64_t StackSampler::thread_of(PyObject* ident) {
   if (threads_.size() >= kMostSeen) threads_.clear();  // programs that start threads without end
   LastSample& last = threads_[thread];
   last.here = true;
-  if (last.named || object == nullptr) return thread;
-  const std::string name = attribute_text(object, "_name");
-  const uint64_t before = stepscope_thread.head;
-  stepscope_put(stepscope_ticks(), 0, STEPSCOPE_THREAD_NAME | STEPSCOPE_VALUES,
-                stepscope_name(name.data(), name.size()), static_cast<uint64_t>(thread), 0);
-  last.named = stepscope_thread.head != before;
+  // The recording names those that live when it begins or ends. Threads that Python did not start
+  // have only a made-up name here.
+  if (!std::exchange(last.named, true) && object != nullptr &&
+      type_name(object) != "_DummyThread") {
+    const std::string name = attribute_text(object, "_name");
+    const std::string note =
+        JsonObject().add(std::to_string(thread), std::string_view(name)).text();
+    stepscope_metadata("python_threads", note.c_str());
+  }
   return thread;
 }
 

@@ -165,6 +165,27 @@ def test_lanes_have_the_names_that_python_gives_its_threads(tmp_path: pathlib.Pa
     assert "python_threads" not in about["info"].tolist()[0]
 
 
+def test_a_thread_that_lives_within_the_recording_has_its_name_where_stacks_are_sampled(
+    tmp_path: pathlib.Path,
+) -> None:
+    def work() -> None:
+        for _ in range(100):
+            stepscope.mark("here")
+            time.sleep(0.002)
+
+    with stepscope.Profiler(output_path=str(tmp_path), with_stack=True):
+        thread = threading.Thread(target=work, name='short "lived"')
+        thread.start()
+        thread.join()
+    with stepscope.open(tmp_path) as run:
+        lanes = run.query(
+            "select distinct tracks.kind, tracks.thread from slices join tracks using (track)"
+            " where slices.name = 'here' or slices.name like '%work (%' order by kind"
+        )
+    assert lanes["thread"].tolist() == ['short "lived"'] * 2
+    assert lanes["kind"].tolist() == ["host", "python"]
+
+
 class Nameless:
     def __str__(self) -> str:
         raise RuntimeError

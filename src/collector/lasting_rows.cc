@@ -9,8 +9,8 @@ namespace stepscope {
 namespace {
 
 // Of other notes the last one counts.
-constexpr std::array<std::string_view, 4> kRepeated = {"not_honoured", "source_left_out",
-                                                       "torch_thread", "device"};
+constexpr std::array<std::string_view, 5> kRepeated = {"not_honoured", "source_left_out",
+                                                       "torch_thread", "python_threads", "device"};
 
 }  // namespace
 

@@ -49,7 +49,7 @@ uint64_t RecordSorter::add(const stepscope_ring& ring, uint64_t position, uint64
     std::memcpy(values, &slot(next), sizeof values);
     if (plain_kind == STEPSCOPE_DEVICE_CALL) {
       add_call(static_cast<int64_t>(start), static_cast<int64_t>(duration), record.name, values);
-    } else if (plain_kind == STEPSCOPE_STACK_NODE || plain_kind == STEPSCOPE_THREAD_NAME) {
+    } else if (plain_kind == STEPSCOPE_STACK_NODE) {
       lasting_.add(kValuesTable, thread_,
                    {plain_kind, static_cast<int64_t>(start), static_cast<int64_t>(duration),
                     record.name, values[0], values[1]});

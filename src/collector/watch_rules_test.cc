@@ -156,11 +156,15 @@ TEST(KeptChunks, TheOldestGoByBytesAndByTime) {
 constexpr std::string_view kColumns[] = {"value"};
 constexpr RawTableLayout kTable{"table", kColumns};
 
-size_t rows_in(std::span<const std::byte> packed, const std::string& path) {
+void write_file(const std::string& path, std::span<const std::byte> packed) {
   std::FILE* const file = std::fopen(path.c_str(), "wb");
   std::fwrite(kRawFileMagic.data(), 1, kRawFileMagic.size(), file);
   std::fwrite(packed.data(), 1, packed.size(), file);
   std::fclose(file);
+}
+
+size_t rows_in(std::span<const std::byte> packed, const std::string& path) {
+  write_file(path, packed);
   auto reader = ChunkReader::open(path);
   RawChunk chunk;
   if (!reader || !*reader->next(chunk) || chunk.tables.size() != 1) return 0;
@@ -187,6 +191,24 @@ TEST(LastingRows, ArePartOfEveryCaptureAndBounded) {
   for (int i = 0; i < 5000; ++i)
     rows.add_note("note " + std::to_string(i), "\"" + long_text + "\"");
   EXPECT_LT(rows.pack(0).size(), 2 * LastingRows::kMostBytes);
+}
+
+TEST(LastingRows, OfMostNotesTheLastOneCountsAndThreadsHaveOneEach) {
+  ChunkBuilder chunk;
+  LastingRows rows(chunk, true);
+  rows.add_note("step_times", "1");
+  rows.add_note("python_threads", R"({"1":"loader"})");
+  rows.add_note("step_times", "2");
+  rows.add_note("python_threads", R"({"2":"saver"})");
+  rows.add_note("python_threads", R"({"1":"loader"})");
+  const std::string path = ::testing::TempDir() + "lasting_notes_test.raw";
+  write_file(path, rows.pack(0));
+  auto reader = ChunkReader::open(path);
+  RawChunk read;
+  ASSERT_TRUE(reader && *reader->next(read));
+  std::string notes;
+  for (const RawNote& note : read.notes) notes += std::string(note.json) + " ";
+  EXPECT_EQ(notes, R"(2 {"1":"loader"} {"2":"saver"} )");
 }
 
 TEST(LastingRows, InAnOrdinaryRecordingTheyGoIntoTheChunk) {

@@ -194,7 +194,8 @@ class Window:
             self._recording.add_metadata(key, json.dumps(value))
 
     def _note_threads(self) -> None:
-        """At both ends: a thread that lives at neither keeps the name that the system has."""
+        """At both ends: one that lives at neither is named where stacks are sampled, else by the
+        system."""
         self._recording.add_metadata("python_threads", json.dumps(_thread_names()))
 
     def _note_end(self) -> None:

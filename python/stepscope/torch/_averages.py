@@ -18,6 +18,8 @@ from torch.autograd import DeviceType
 from stepscope.profiler._log import logger
 from stepscope.torch._averages_table import render, time_text
 from stepscope.torch._flops import flops_of
+from stepscope.torch._loose_memory import NAME as MEMORY
+from stepscope.torch._loose_memory import loose_memory
 
 if TYPE_CHECKING:
     from stepscope import Run
@@ -45,7 +47,8 @@ _EVENTS = """
     order by s.id
 """
 _KERNELS = """
-    select name, count(*) as count, sum(dur) as ns from kernels where ts >= {since} group by name
+    select name, count(*) as count, sum(dur) as ns, min(ts) as first from kernels
+    where ts >= {since} group by name
 """
 
 
@@ -99,6 +102,10 @@ class KeyAverage(Timed):
     input_shapes: list[Any] | str = ""
     device_type: Any = DeviceType.CPU
     is_user_annotation: bool = False
+    #: whether the first of them lies in no other event
+    is_top_level: bool = True
+    #: when and how deep the first of them began
+    first: tuple[int, int] = (0, 0)
 
     @property
     def group(self) -> tuple[str, ...]:
@@ -159,8 +166,6 @@ class Rows(list[_T]):
     ) -> str:
         """The table of ``torch.profiler``, with its columns; ``row_limit`` -1 or None: all rows."""
         del max_src_column_width  # stacks are not a column of ours
-        if top_level_events_only:
-            logger.warning("top_level_events_only has no effect: the table has every operator")
         rows: Sequence[_T] = self
         if sort_by is not None:
             column = _device_word(sort_by)
@@ -168,8 +173,14 @@ class Rows(list[_T]):
                 logger.warning("there is no column %r: sorted by self_cpu_time_total", sort_by)
                 column = "self_cpu_time_total"
             rows = sorted(self, key=lambda item: getattr(item, column), reverse=True)
+        shown, headers = rows, [] if header is None else [header]
+        if top_level_events_only:
+            shown = [row for row in rows if row.is_top_level]
+            headers.append("This report only display top-level ops statistics")
+        if row_limit is not None and row_limit >= 0:
+            shown = shown[:row_limit]
         return render(
-            rows, row_limit, header, max_name_column_width, max_shapes_column_width, time_unit
+            rows, shown, headers, max_name_column_width, max_shapes_column_width, time_unit
         )
 
     def __str__(self) -> str:
@@ -201,6 +212,10 @@ class Measured:
     parents: NDArray[Any]
     #: by the name that ``Timed`` has for it
     columns: dict[str, NDArray[Any]]
+
+    def positions(self, ids: NDArray[Any]) -> NDArray[Any]:
+        """Where the slices of these ids stand; -1: nowhere."""
+        return _positions(self.table["id"], ids)
 
 
 @dataclass(frozen=True)
@@ -258,15 +273,26 @@ def key_averages(run: Run, group_by_input_shape: bool, window: Window) -> KeyAve
     measured = measure(run, window)
     if measured is not None:
         _add_averages(measured, group_by_input_shape, averages)
+    loose = loose_memory(run, window.since_ns, measured)
+    if len(loose.ts):
+        host, device = int(loose.host_bytes.sum()), int(loose.device_bytes.sum())
+        freed = KeyAverage(MEMORY, len(loose.ts), first=(int(loose.ts[0]), 0))
+        if group_by_input_shape:
+            freed.input_shapes = []
+        freed.cpu_memory_usage = freed.self_cpu_memory_usage = host
+        freed.device_memory_usage = freed.self_device_memory_usage = device
+        averages.append(freed)
     for row in run.query(_KERNELS.format(since=window.since_ns)).to_pylist():
         us = row["ns"] / 1e3
-        device = KeyAverage(
+        kernel = KeyAverage(
             row["name"], row["count"], device_time_total=us, device_type=DeviceType.CUDA
         )
+        kernel.first = (row["first"], 0)
         if group_by_input_shape:
-            device.input_shapes = []
-        device.self_device_time_total = us
-        averages.append(device)
+            kernel.input_shapes = []
+        kernel.self_device_time_total = us
+        averages.append(kernel)
+    averages.sort(key=lambda row: row.first)
     return averages
 
 
@@ -281,22 +307,31 @@ def _add_averages(measured: Measured, by_shape: bool, averages: KeyAverages) -> 
     counts = np.bincount(groups[listed], minlength=size)
     annotations = np.asarray(measured.table["annotation"])[listed]
     annotated = np.bincount(groups[listed], weights=annotations, minlength=size) > 0
+    began, depth = np.asarray(measured.table["ts"]), np.asarray(measured.table["depth"])
+    by_beginning = np.flatnonzero(listed)[np.lexsort((depth[listed], began[listed]))]
+    firsts: NDArray[Any] = np.full(size, len(by_beginning))
+    np.minimum.at(firsts, groups[by_beginning], np.arange(len(by_beginning)))
     for at, key in enumerate(keys):
         if counts[at]:
             numbers = numbers_at(totals, at)
             average = KeyAverage(key, int(counts[at]), **numbers)
             average.is_user_annotation = bool(annotated[at])
+            first = by_beginning[firsts[at]]
+            average.first = int(began[first]), int(depth[first])
+            average.is_top_level = bool(measured.parents[first] < 0)
             if by_shape:
                 average.input_shapes = json.loads(shapes[at]) if shapes[at] else []
             averages.append(average)
 
 
+def name_of_all(name: str) -> str:
+    """torch has one name for all steps."""
+    return "ProfilerStep*" if name.startswith("ProfilerStep#") else name
+
+
 def _groups(events: Any, by_shape: bool) -> tuple[NDArray[Any], list[str], list[str]]:
-    names = [
-        "ProfilerStep*" if name.startswith("ProfilerStep#") else name
-        for name in events.categories("name")
-    ]
-    first_of: dict[str, int] = {}  # equal names are one row: torch's word for all steps
+    names = [name_of_all(name) for name in events.categories("name")]
+    first_of: dict[str, int] = {}  # equal names are one row
     same = np.array([first_of.setdefault(name, at) for at, name in enumerate(names)], np.int64)
     codes = same[events.codes("name")]
     if not by_shape:

@@ -16,12 +16,13 @@ _UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0}
 
 def render(
     rows: Sequence[Timed],
-    row_limit: int | None,
-    header: str | None,
+    shown: Sequence[Timed],
+    headers: Iterable[str],
     name_width: int | None,
     shapes_width: int | None,
     unit: str | None,
 ) -> str:
+    """Lines for those that are ``shown``; columns and totals are of all ``rows``."""
     if not rows:
         return ""
     with_device = any(row.self_device_time_total > 0 for row in rows)
@@ -45,7 +46,6 @@ def render(
     if flops_unit:
         titles += [f"Total {flops_unit}"]
 
-    shown = rows if row_limit is None or row_limit < 0 else rows[:row_limit]
     lines = []
     for row in shown:
         cells = [
@@ -81,12 +81,11 @@ def render(
         widths[at] = _column_width((str(row.input_shapes) for row in rows), shapes_width)
     rule = "  ".join("-" * width for width in widths) + "  "
     text = [rule, _line(titles, widths), rule, *(_line(cells, widths) for cells in lines), rule]
-    if header is not None:
-        text = ["=" * (len(rule) - 2), header, *text]
+    above = [line for header in headers for line in ("=" * (len(rule) - 2), header)]
     text.append(f"Self CPU time total: {time_text(cpu_total, unit)}")
     if with_device:
         text.append(f"Self CUDA time total: {time_text(device_total, unit)}")
-    return "\n".join(text) + "\n"
+    return "\n".join(above + text) + "\n"
 
 
 def _column_width(texts: Iterable[str], most: int | None) -> int:

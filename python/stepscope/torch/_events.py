@@ -15,7 +15,9 @@ import numpy as np
 from torch.autograd import DeviceType
 
 from stepscope.profiler._log import logger
-from stepscope.torch._averages import Rows, Timed, Window, measure, numbers_at
+from stepscope.torch._averages import Rows, Timed, Window, measure, name_of_all, numbers_at
+from stepscope.torch._loose_memory import NAME as MEMORY
+from stepscope.torch._loose_memory import LooseMemory, loose_memory
 
 if TYPE_CHECKING:
     from stepscope import Run
@@ -55,8 +57,10 @@ class Event(Timed):
     """One call of an operator, one range of the program, or one kernel on a device."""
 
     id: int = 0
+    #: in an exported trace, where steps have their numbers
+    trace_name: str | None = None
     time_range: Interval = _NOWHERE
-    #: of the operating system; of a kernel, 0
+    #: of the operating system; of kernels and memory, 0
     thread: int = 0
     device_type: Any = DeviceType.CPU
     device_index: int = -1
@@ -72,6 +76,10 @@ class Event(Timed):
     def name(self) -> str:
         return self.key
 
+    @property
+    def is_top_level(self) -> bool:
+        return self.cpu_parent is None
+
     def __repr__(self) -> str:
         return f"<Event {self.name} at {self.time_range.start:.3f} us, {self.cpu_time_str}>"
 
@@ -86,7 +94,8 @@ def read_events(run: Run, window: Window) -> list[Event]:
     made: dict[int, Event] = {}  # by the row's id
     launched_in: dict[int, Event] = {}  # and by those of rows that are a part of it
     kernels = run.query(_KERNELS.format(since=window.since_ns)).to_pylist()
-    beginnings = [row["ts"] for row in kernels]
+    loose = loose_memory(run, window.since_ns, measured)
+    beginnings = [row["ts"] for row in kernels] + loose.ts[:1].tolist()
     if measured is not None:
         beginnings.append(int(np.min(measured.table["ts"])))
     start_ns = min(beginnings, default=0)
@@ -98,8 +107,9 @@ def read_events(run: Run, window: Window) -> list[Event]:
                 continue
             shapes = row["shapes"]
             event = Event(
-                row["name"],
+                name_of_all(row["name"]),
                 id=row["id"],
+                trace_name=row["name"],
                 time_range=_interval(row, start_ns),
                 thread=_number(row["tid"]),
                 is_user_annotation=bool(row["annotation"]),
@@ -125,6 +135,7 @@ def read_events(run: Run, window: Window) -> list[Event]:
             Event(
                 row["name"],
                 id=row["id"],
+                trace_name=row["name"],
                 time_range=_interval(row, start_ns),
                 device_type=DeviceType.CUDA,
                 device_index=device,
@@ -132,7 +143,20 @@ def read_events(run: Run, window: Window) -> list[Event]:
                 self_device_time_total=us,
             )
         )
+    events += _memory_events(loose, start_ns)
     return sorted(events, key=lambda event: (event.time_range.start, -event.time_range.end))
+
+
+def _memory_events(loose: LooseMemory, start_ns: int) -> list[Event]:
+    events = []
+    for ts, host, device in zip(
+        loose.ts.tolist(), loose.host_bytes.tolist(), loose.device_bytes.tolist()
+    ):
+        event = Event(MEMORY, time_range=_interval({"ts": ts, "dur": 0}, start_ns))
+        event.cpu_memory_usage = event.self_cpu_memory_usage = host
+        event.device_memory_usage = event.self_device_memory_usage = device
+        events.append(event)
+    return events
 
 
 def write_stacks(run: Run, since_ns: int, path: Path) -> None:

@@ -1,6 +1,6 @@
-"""torch.profiler comes first. One profiler of a thread has the allocator's reports, and torch's
-raises where it finds them taken. While Stepscope records memory, the functions that start and end
-torch's are wrapped: the place is free when theirs starts, and Stepscope's when theirs has ended.
+"""torch.profiler comes first. A thread has one profiler, and torch's raises where it finds the
+place taken. While Stepscope has it, the functions that start and end torch's are wrapped: the place
+is free when theirs starts, and Stepscope's when theirs has ended.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from stepscope.profiler.enums import ProfilerActivity
 from stepscope.profiler.parameters import Parameters, resolve
 from stepscope.profiler.schedule import numbers_of
 from stepscope.profiler.session import Session
+from stepscope.profiler.transitions import Do, Transition
 from stepscope.torch._handler import ExportHandler
 
 if TYPE_CHECKING:
@@ -228,7 +229,8 @@ class profile(Session):  # noqa: N801, torch's name
         self._without_effect("set_custom_trace_id_callback", "a run is known by run_path")
 
     def get_trace_id(self) -> str | None:
-        return self.run_path
+        window = self._recorder.window
+        return str(window.path) if window else self.run_path
 
     def prepare_trace(self) -> None:
         """Does nothing: a schedule's warm-up prepares, and ``start`` otherwise."""
@@ -267,6 +269,10 @@ class profile(Session):  # noqa: N801, torch's name
         """The last window, for ``stepscope.open``; None before there is one."""
         path = self._recorder.last_path
         return str(path) if path else None
+
+    def _exit(self) -> Transition:
+        # A loop may end anywhere in a cycle: only MindSpore's profiler says that it did.
+        return tuple(do for do in super()._exit() if do is not Do.WARN)
 
     def _without_effect(self, name: str, why: str) -> None:
         self._once.log(logging.WARNING, f"{name} has no effect: {why}")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from pathlib import Path
 from typing import Any
 
 from stepscope import _torch_worker
-from stepscope.profiler._log import guarded, logger
+from stepscope.profiler._log import guarded
 from stepscope.profiler.parameters import Parameters
 from stepscope.torch import _itt, _nvtx
 from stepscope.torch._build import BuildError
+from stepscope.torch._compiled import CompiledRanges
 from stepscope.torch._give_way import GivesWay
 from stepscope.torch._library import MEMORY, SHAPES, Library, load
 from stepscope.torch._loader import LoaderQueues
@@ -20,6 +22,8 @@ from stepscope.torch._steps import OptimizerSteps
 
 #: the process that attached the source, by the source: a forked child finds its parent's here
 _attached: dict[TorchSource, int] = {}
+#: of windows that ended on another thread than they began on, whose place is still taken
+_still_give_way: list[GivesWay] = []
 
 
 class TorchSource:
@@ -35,6 +39,7 @@ class TorchSource:
         self._steps: OptimizerSteps | None = None
         self._loaders: LoaderQueues | None = None
         self._gives_way: GivesWay | None = None
+        self._compiled: CompiledRanges | None = None
 
     def begin(self) -> None:
         """Workers of a DataLoader usually start before the first window does."""
@@ -82,16 +87,20 @@ class TorchSource:
             self._modules.start()
         self._steps = OptimizerSteps(self._library)
         self._steps.start()
-        if wishes & MEMORY:
-            self._gives_way = GivesWay(self._library)
-            self._gives_way.start()
-            if not granted & MEMORY:
-                why = "torch.profiler runs on this thread and has the reports until it ends"
-                return {"profile_memory": why}
+        while _still_give_way:
+            _still_give_way.pop().stop()
+        self._gives_way = GivesWay(self._library)
+        self._gives_way.start()
+        self._compiled = CompiledRanges()
+        self._compiled.start()
+        if wishes & MEMORY and not granted & MEMORY:
+            why = "torch.profiler runs on this thread and has the reports until it ends"
+            return {"profile_memory": why}
         return {}
 
     def about(self, parameters: Parameters) -> dict[str, Any]:
-        return {}  # ranks and groups are in the operators that communicate
+        groups = _process_groups()
+        return {"parallel": groups} if groups else {}
 
     @property
     def has_marked_steps(self) -> bool:
@@ -115,15 +124,16 @@ class TorchSource:
         if self._ranges:
             self._ranges.stop()
             self._ranges = None
-        if self._gives_way:
-            self._gives_way.stop()
-            self._gives_way = None
+        if self._compiled:
+            self._compiled.stop()
+            self._compiled = None
         library, self._library = self._library, None
-        if library and library.stop():
-            logger.warning(
-                "torch still has Stepscope's allocator reports on this thread, because something "
-                "was put above them and not taken off; torch.profiler cannot start here"
-            )
+        place_is_free = library is None or library.stop() == 0
+        gives_way, self._gives_way = self._gives_way, None
+        if gives_way and place_is_free:
+            gives_way.stop()
+        elif gives_way:
+            _still_give_way.append(gives_way)  # or torch.profiler would raise on that thread
         return {}
 
     def _leave_to_parent(self) -> None:
@@ -137,7 +147,9 @@ class TorchSource:
             self._modules.stop()
         if self._gives_way:
             self._gives_way.stop()
-        self._loaders = self._modules = self._gives_way = self._library = None
+        if self._compiled:
+            self._compiled.stop()
+        self._loaders = self._modules = self._gives_way = self._compiled = self._library = None
 
     def _start_without(self, why: str, parameters: Parameters) -> dict[str, str]:
         rest = "links to backward operators, allocator events, modules and steps"
@@ -148,3 +160,18 @@ class TorchSource:
         if self._ranges:
             return {"torch": f"{why}. Operators come by NVTX instead, without {rest}"}
         return {"torch": f"{why}. No operators are recorded: {_itt.HOW}"}
+
+
+def _process_groups() -> dict[str, Any]:
+    """Which ranks communicate with each other, in the words of torch.profiler's traces."""
+    import torch.distributed as distributed
+
+    if not distributed.is_available() or not distributed.is_initialized():
+        return {}
+    groups = {
+        "backend": distributed.get_backend(),
+        "pg_count": distributed.get_pg_count(),
+        "pg_config": distributed.distributed_c10d._get_all_pg_configs(),
+    }
+    plain: dict[str, Any] = json.loads(json.dumps(groups, default=str))
+    return plain

@@ -59,6 +59,16 @@ def test_steps_of_every_cycle(runs: Runs, calls: Calls) -> None:
     ]
 
 
+def test_a_loop_that_ends_within_a_cycle_is_told_so(said: Said) -> None:
+    for steps, action in ((1, "WARM_UP"), (2, "RECORD"), (3, "RECORD_AND_SAVE")):
+        with profile(activities=CPU, schedule=schedule(wait=1, warmup=1, active=2)) as profiler:
+            for _ in range(steps):
+                profiler.step()
+                time.sleep(0.0005)
+        (line,) = [line for line in said() if "Incorrect schedule" in line]
+        assert line.startswith(f"WARNING step {steps} ({action}) is not the end of a cycle")
+
+
 def test_wrong_order_is_logged(said: Said, runs: Runs) -> None:
     profiler = Profiler(activities=CPU, start_profile=False)
     profiler.stop()

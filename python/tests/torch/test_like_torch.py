@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pathlib
-import re
+import subprocess
+import sys
 from collections import Counter
 from typing import Any, Callable
 
@@ -74,15 +75,69 @@ def test_an_operator_in_itself_is_counted_as_torch_counts_it(
     assert events.self_cpu_time_total == pytest.approx(outermost), "no time is counted twice"
 
 
-def test_bytes_of_an_operator_in_itself_are_those_of_the_outer_one() -> None:
-    theirs, ours = recorded_by_both(reductions, profile_memory=True)
+def loose_tensors() -> None:
+    with record_function("inside"):
+        kept = torch.empty(100)
+    other = torch.empty(1000)
+    del kept, other
+
+
+@pytest.mark.parametrize("function", [reductions, loose_tensors])
+@pytest.mark.parametrize("by_shape", [False, True])
+def test_bytes_are_those_of_torch(function: Callable[[], None], by_shape: bool) -> None:
+    """Also those of an operator in itself, and those that belong to none (the row [memory])."""
+    theirs, ours = recorded_by_both(function, profile_memory=True, record_shapes=True)
     bytes_of = [
-        {row.key: (row.cpu_memory_usage, row.self_cpu_memory_usage) for row in found.key_averages()}
+        {
+            (row.key, str(row.input_shapes)): (
+                row.count,
+                row.cpu_memory_usage,
+                row.self_cpu_memory_usage,
+            )
+            for row in found.key_averages(by_shape)
+        }
         for found in (theirs, ours)
     ]
-    del bytes_of[0]["[memory]"]  # torch's row for what is freed outside of operators
-    assert bytes_of[0]["aten::mean"] == bytes_of[1]["aten::mean"]
     assert bytes_of[0] == bytes_of[1]
+    assert ("[memory]", "[]" if by_shape else "") in bytes_of[1]
+    loose = [
+        [event.cpu_memory_usage for event in found.events() if event.name == "[memory]"]
+        for found in (theirs, ours)
+    ]
+    assert loose[0] == loose[1]
+
+
+def test_bytes_under_a_module_alone_belong_to_no_event() -> None:
+    class Frees(torch.nn.Module):
+        def forward(self, tensors: list[torch.Tensor]) -> None:
+            tensors.clear()
+
+    with profile(activities=_CPU, profile_memory=True, with_modules=True) as ours:
+        Frees()([torch.empty(100), torch.empty(200)])
+    rows = {row.key: row for row in ours.key_averages()}
+    assert (rows["[memory]"].count, rows["[memory]"].cpu_memory_usage) == (2, -1200)
+    assert sum(row.self_cpu_memory_usage for row in rows.values()) == 0
+    assert "-1.17 KB" in ours.key_averages().table()
+
+
+@pytest.mark.parametrize("top_level_only", [False, True])
+def test_rows_come_in_the_order_of_torchs(top_level_only: bool) -> None:
+    def work() -> None:
+        with record_function("range"):
+            loose_tensors()
+            reductions()
+        half_precision()
+
+    def first_words(rows: Any) -> list[str]:
+        table = rows.table(row_limit=12, top_level_events_only=top_level_only)
+        return [line.strip().split("  ")[0] for line in table.splitlines()[:-1]]
+
+    theirs, ours = recorded_by_both(work, profile_memory=True, record_shapes=True)
+    for by_shape in (False, True):
+        words = first_words(ours.key_averages(by_shape))
+        assert words == first_words(theirs.key_averages(by_shape))
+        assert ("inside" in words) != top_level_only
+    assert first_words(ours.events()) == first_words(theirs.events())
 
 
 def calculations() -> None:
@@ -175,9 +230,49 @@ def test_events_are_those_of_all_windows_where_asked_for(by_shape: bool) -> None
         averages: Counter[str] = Counter()
         for row in rows:
             averages[f"{row.key} {row.input_shapes}"] += row.count
-        return averages, Counter(re.split("[#*]", event.name)[0] for event in found.events())
+        assert found.get_trace_id()
+        return averages, Counter(f"{event.name} {event.trace_name}" for event in found.events())
 
     for accumulate in (False, True):
         ours, theirs = counts(profile, accumulate), counts(torch.profiler.profile, accumulate)
         assert ours == theirs
-        assert ours[1]["ProfilerStep"] == (4 if accumulate else 2)
+        assert (ours[1]["ProfilerStep* ProfilerStep#1"] > 0) == accumulate
+
+
+@pytest.mark.parametrize("steps", range(1, 8))
+def test_a_loop_may_end_anywhere_in_a_cycle(steps: int, caplog: pytest.LogCaptureFixture) -> None:
+    def delivered(kind: Any) -> list[int]:
+        calls: list[int] = []
+        with kind(
+            activities=_CPU,
+            schedule=schedule(wait=1, warmup=1, active=2),
+            on_trace_ready=lambda profiler: calls.append(profiler.step_num),
+        ) as profiler:
+            for _ in range(steps):
+                profiler.step()
+                for _ in range(100):
+                    torch.ones(100, 100)
+        return calls
+
+    assert delivered(profile) == delivered(torch.profiler.profile)
+    assert not [record for record in caplog.records if record.levelname == "WARNING"]
+
+
+def test_a_trace_has_the_process_groups_that_torchs_has(tmp_path: pathlib.Path) -> None:
+    program = """
+import json, torch, torch.distributed as dist, stepscope.torch
+dist.init_process_group("gloo", init_method="file://" + __file__ + ".store", rank=0, world_size=1)
+group = dist.new_group([0], group_desc="mine")
+for kind in (torch.profiler.profile, stepscope.torch.profile):
+    with kind(activities=[torch.profiler.ProfilerActivity.CPU]) as profiler:
+        dist.all_reduce(torch.ones(2), group=group)
+    profiler.export_chrome_trace("trace.json")
+    print(json.dumps(json.load(open("trace.json"))["distributedInfo"], sort_keys=True))
+dist.destroy_process_group()
+"""
+    (tmp_path / "program.py").write_text(program)
+    command = [sys.executable, "program.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    theirs, ours = done.stdout.splitlines()
+    assert ours == theirs
+    assert "mine" in ours

@@ -169,7 +169,7 @@ def test_steps_are_one_row_of_the_averages(trainer: Any) -> None:
         assert [(row.key, row.count) for row in rows] == [("ProfilerStep*", 3)]
     forward = next(row for row in profiler.key_averages() if row.key == "forward")
     assert rows[0].cpu_time_total > forward.cpu_time_total
-    steps = [event.name for event in profiler.events() if "ProfilerStep" in event.name]
+    steps = [event.trace_name for event in profiler.events() if event.name == "ProfilerStep*"]
     assert steps == ["ProfilerStep#2", "ProfilerStep#3", "ProfilerStep#4"]
 
 
@@ -354,9 +354,12 @@ class KernelsAlone:
         def to_pylist(self) -> list[Any]:
             return self
 
+        def __getitem__(self, column: Any) -> Any:
+            return [row[column] for row in self]
+
     def query(self, sql: str) -> Rows:
-        of_host = "from slices" in sql
-        return self.Rows([] if of_host else [{"name": "gemm", "count": 2, "ns": 3000}])
+        kernels = [{"name": "gemm", "count": 2, "ns": 3000, "first": 1}]
+        return self.Rows(kernels if "from slices" not in sql and "from kernels" in sql else [])
 
 
 def test_averages_of_kernels_alone() -> None:

@@ -69,10 +69,6 @@ bool HostTables::read(const RawTable& table) {
       stacks_.add_node((*value1)[row], (*value2)[row], (*name)[row]);
       continue;
     }
-    if (with_values && (*kind)[row] == STEPSCOPE_THREAD_NAME) {
-      stacks_.name_thread((*value1)[row], (*name)[row]);
-      continue;
-    }
     if (with_values && (*kind)[row] == STEPSCOPE_STACK) {
       stacks_.add_sample((*value2)[row], run_.clock().ns((*start)[row]), (*value1)[row]);
       ++records_;

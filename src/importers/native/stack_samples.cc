@@ -35,7 +35,6 @@ void StackSamples::finish() {
   for (auto& [thread, samples] : samples_) {
     TrackInfo info = run_.about_thread(thread);
     info.kind = TrackKind::kPython;
-    if (const auto name = names_.find(thread); name != names_.end()) info.thread = name->second;
     draw(run_.rank().add_track(info), samples);
   }
 }

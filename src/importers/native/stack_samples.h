@@ -18,8 +18,6 @@ class StackSamples {
   void add_node(int64_t node, int64_t around, int64_t frame_name);
   // Samples of a thread, in any order.
   void add_sample(int64_t thread, int64_t ts_ns, int64_t node);
-  // What Python calls a thread.
-  void name_thread(int64_t thread, int64_t name) { names_[thread] = run_.name(name); }
   void finish();
 
  private:
@@ -39,7 +37,6 @@ class StackSamples {
   RawRun& run_;
   std::unordered_map<int64_t, Node> nodes_;
   std::unordered_map<int64_t, std::vector<Sample>> samples_;  // by thread
-  std::unordered_map<int64_t, StringId> names_;
 };
 
 }  // namespace stepscope

@@ -1,4 +1,4 @@
-// Operator ranges from torch's RecordFunction callbacks, allocator events.
+// Operator ranges from torch's RecordFunction callbacks, and its profiler's place on the thread.
 //
 // Built on the user's machine against the torch that is installed (see ../_build.py), because
 // torch's C++ interface changes with every version. Python reaches it by the C functions below.
@@ -13,7 +13,7 @@
 
 #include <c10/util/Exception.h>
 
-#include "stepscope/torch/native/allocator_events.h"
+#include "stepscope/torch/native/thread_profiler.h"
 #include "stepscope/torch/native/thread_state.h"
 
 namespace stepscope_torch {
@@ -128,10 +128,10 @@ struct Recording {
   at::CallbackHandle warm_up = at::INVALID_CALLBACK_HANDLE;
   uint32_t last = 0;
   bool wants_memory = false;
-  bool has_memory = false;
+  bool has_place = false;  // of ThreadProfiler, on its thread
   bool has_given_way = false;
-  pthread_t memory_thread{};  // that started it, if it wants memory
-  bool is_parents = false;    // in a forked child: all of it is what the parent did
+  pthread_t thread{};       // that started it
+  bool is_parents = false;  // in a forked child: all of it is what the parent did
 };
 
 void remove(at::CallbackHandle& handle) {
@@ -156,12 +156,13 @@ Recording& the_recording() {
 void leave_parents(Recording& recording) {
   if (!std::exchange(recording.is_parents, false)) return;
   remove(recording.handle);
-  recording.wants_memory = false;
-  if (std::exchange(recording.has_memory, false)) AllocatorEvents::detach();
+  if (std::exchange(recording.has_place, false)) ThreadProfiler::detach();
 }
 
-bool is_memory_thread(const Recording& recording) {
-  return recording.wants_memory && ::pthread_equal(recording.memory_thread, ::pthread_self()) != 0;
+// Whether the place on this thread is for a recording that runs.
+bool is_own_thread(const Recording& recording) {
+  return recording.handle != at::INVALID_CALLBACK_HANDLE && !recording.is_parents &&
+         ::pthread_equal(recording.thread, ::pthread_self()) != 0;
 }
 
 }  // namespace
@@ -183,13 +184,12 @@ STEPSCOPE_API int stepscope_torch_start(uint32_t wishes) noexcept try {
   remove(recording.warm_up);
   recording.last = recording.last == UINT32_MAX ? 1 : recording.last + 1;
   recording.wants_memory = (wishes & kMemory) != 0;
-  recording.memory_thread = ::pthread_self();
-  recording.has_memory = recording.wants_memory && AllocatorEvents::attach();
+  recording.thread = ::pthread_self();
+  recording.has_place = ThreadProfiler::attach(recording.last, recording.wants_memory);
   recording.has_given_way = false;
   set_current_recording(recording.last);
   recording.handle = at::addGlobalCallback(callback(wishes));
-  const uint32_t memory = recording.has_memory ? kMemory : 0u;
-  return static_cast<int>((wishes & kShapes) | memory);
+  return static_cast<int>(recording.has_place ? wishes : wishes & kShapes);
 } catch (const std::exception&) {
   return -1;
 }
@@ -215,27 +215,26 @@ STEPSCOPE_API void stepscope_torch_end_warm_up() noexcept try {
 } catch (const std::exception&) {
 }
 
-// Operators cost afterwards what they cost before. 0, or -1 when allocator events could not be
-// taken off this thread (nothing is recorded then either, but the place stays taken).
+// Operators cost afterwards what they cost before. 0, or -1 when the place of torch's profiler
+// stays taken: another thread stops than started, or something was put above it.
 STEPSCOPE_API int stepscope_torch_stop() noexcept try {
   Recording& recording = the_recording();
   const std::lock_guard lock(recording.mutex);
   set_current_recording(0);
   remove(recording.handle);
-  const bool detached = !recording.has_memory || AllocatorEvents::detach();
-  recording.wants_memory = recording.has_memory = false;
-  return detached ? 0 : -1;
+  return !std::exchange(recording.has_place, false) || ThreadProfiler::detach() ? 0 : -1;
 } catch (const std::exception&) {
   return -1;
 }
 
 // Another profiler is about to start on this thread: it raises where the place is taken. 1 where
-// this recording had it and says so for the first time.
+// this recording has no memory reports meanwhile, and says so for the first time.
 STEPSCOPE_API int stepscope_torch_give_way() noexcept try {
   Recording& recording = the_recording();
   const std::lock_guard lock(recording.mutex);
-  if (!AllocatorEvents::detach()) return 0;
-  if (is_memory_thread(recording)) recording.has_memory = false;
+  if (!ThreadProfiler::detach()) return 0;
+  if (is_own_thread(recording)) recording.has_place = false;
+  if (!recording.wants_memory || current_recording() == 0) return 0;
   if (std::exchange(recording.has_given_way, true)) return 0;
   stepscope_metadata("not_honoured",
                      "{\"profile_memory\":\"torch.profiler ran on this thread as well and had the "
@@ -249,9 +248,9 @@ STEPSCOPE_API int stepscope_torch_give_way() noexcept try {
 STEPSCOPE_API void stepscope_torch_come_back() noexcept try {
   Recording& recording = the_recording();
   const std::lock_guard lock(recording.mutex);
-  if (is_memory_thread(recording) && !recording.has_memory && !recording.is_parents)
-    recording.has_memory = AllocatorEvents::attach();
-} catch (const std::exception&) {  // the reports stay away
+  if (is_own_thread(recording) && !recording.has_place)
+    recording.has_place = ThreadProfiler::attach(recording.last, recording.wants_memory);
+} catch (const std::exception&) {  // the place stays free
 }
 
 // Steps that nobody marks: one begins here, another with every completed one.
