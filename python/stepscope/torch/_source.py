@@ -36,6 +36,9 @@ class TorchSource:
         self._loaders: LoaderQueues | None = None
         self._gives_way: GivesWay | None = None
 
+    def expect(self) -> None:
+        """A DataLoader can be joined at any batch."""
+
     def begin(self) -> None:
         """Workers of a DataLoader usually start before the first window does."""
         _torch_worker.install()
