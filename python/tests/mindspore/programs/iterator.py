@@ -1,8 +1,8 @@
 """A dataset, its iterator and a profiler: iterator.py WHEN FOLDER.
 
-WHEN is when the iterator is made: before the profiler, after its start, or between, when the profiler
-is there and has not been started; then it is started twice. With "gone" another iterator came and
-went there, with "second" another one came first.
+WHEN is when the iterator is made: before the profiler, after its start, or between, when the
+profiler is there and has not been started; then it is started twice. With "gone" another iterator
+came and went there, with "second" another one came first.
 """
 
 import json
