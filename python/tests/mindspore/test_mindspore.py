@@ -155,6 +155,7 @@ def test_stop_at_step_records_its_steps(train: Started, recorded: Opened) -> Non
     run = recorded()
     counts = rows(run, "select step, count(*) from ops group by step order by step")
     assert counts == [(3, 43), (4, 43), (5, 43)]
+    assert rows(run, _BATCHES) == [(4, 5, 2)], "that of step 3 was fetched before it began"
 
 
 def test_stop_at_epoch_records_its_epoch(train: Started, recorded: Opened) -> None:
@@ -162,6 +163,7 @@ def test_stop_at_epoch_records_its_epoch(train: Started, recorded: Opened) -> No
     run = recorded()
     counts = rows(run, "select step, count(*) from ops group by step order by step")
     assert sum(count for _, count in counts) == 8 * 43
+    assert rows(run, _BATCHES) == [(9, 16, 8)]
 
 
 @pytest.mark.parametrize("how", ["profiler", "callback", "dynamic"])

@@ -218,11 +218,19 @@ const std::vector<StringId>& MindsporeTables::path_of(StringId module) {
   return known->second;
 }
 
-bool MindsporeTables::pipeline_was_asked_for() const {
-  return std::ranges::any_of(run_.notes(), [](const auto& note) {
-    return note.first == "parameters" && note.second.is_object() &&
-           note.second.value("data_process", nlohmann::json()) == true;
-  });
+// Whether a window that asked for the pipeline has begun and not ended: those of a program that
+// `stepscope record` started are noted at both ends, a recording of its own is one window.
+bool MindsporeTables::pipeline_was_lost() const {
+  size_t begun = 0;
+  size_t ended = 0;
+  bool asked_for = false;
+  for (const auto& [name, note] : run_.notes()) {
+    if (name == "profiler_window") ++ended;
+    if (name != "parameters") continue;
+    ++begun;
+    asked_for = note.is_object() && note.value("data_process", nlohmann::json()) == true;
+  }
+  return asked_for && begun > ended;
 }
 
 void MindsporeTables::read_files(const std::string& folder, Ending ending) {
@@ -239,7 +247,7 @@ void MindsporeTables::read_files(const std::string& folder, Ending ending) {
   }
   // minddata writes its files when a recording stops.
   const bool is_mindspore = track_ != kNoDetail;
-  if (is_mindspore && windows.empty() && ending == Ending::kBrokeOff && pipeline_was_asked_for())
+  if (is_mindspore && ending == Ending::kBrokeOff && pipeline_was_lost())
     rank.quality.add(QualityCode::kSourceLeftOut,
                      "mindspore pipeline: what minddata had recorded was lost with the program, "
                      "which did not stop the recording");

@@ -127,20 +127,6 @@ TEST_F(MindsporeRun, StepsWhoseOperatorsAKilledProgramLostAreNotComplete) {
   EXPECT_EQ(dropped, 2);
 }
 
-TEST_F(MindsporeRun, ThePipelineFilesBesideTheRawFileAreRead) {
-  const int64_t now_ms = clock_ns(CLOCK_MONOTONIC) / 1'000'000;
-  const int64_t before_ns = clock_ns(CLOCK_REALTIME);
-  const std::string time = std::to_string(now_ms);
-  folder_.write(
-      "run/FRAMEWORK/dataset_iterator_profiling_0.txt",
-      "0 1 1 0 " + time + "\n0 2 1 7 " + time + "\n0 0 1 7 " + time + "\n1 16 1 3 " + time + "\n");
-  ImportedRank imported = import_run();
-  ASSERT_TRUE(imported.ok());
-  EXPECT_EQ(imported.integers(Table::kQueues, "size"), std::vector<int64_t>{3});
-  const int64_t ts = imported.integers(Table::kQueues, "ts").at(0);
-  EXPECT_LT(std::abs(ts - before_ns), 5'000'000'000);
-}
-
 // As MindSpore 2.10 writes them: the machine's lists with two entries a sample, or cut to half.
 void write_pipeline(TemporaryFolder& folder, const std::string& front, const std::string& tree,
                     int64_t first_ms, int batches) {
@@ -169,6 +155,41 @@ constexpr const char* kMapTree =
 constexpr const char* kBatchTree =
     R"({"op_id":0,"op_type":"BatchOp","num_workers":1,
         "metrics":{"output_queue":{"length":8,"size":[1,1]}}})";
+
+// Windows of a program that `stepscope record` started: `ended` of the two that began.
+TEST_F(MindsporeRun, ThePipelineThatAKilledProgramLostIsSaidAlsoBesideOthers) {
+  for (const int ended : {2, 1}) {
+    SCOPED_TRACE(ended);
+    stepscope_stop();
+    std::filesystem::remove_all(folder_.path("run"));
+    SetUp();
+    run("Default/ReLU-op0");
+    hand_over();
+    for (int window = 1; window <= 2; ++window) {
+      stepscope_metadata("parameters", R"({"data_process": true})");
+      if (window <= ended) stepscope_metadata("profiler_window", "{}");
+    }
+    stepscope_stop();
+    const std::string raw = framework() + "/stepscope.raw";
+    std::filesystem::resize_file(raw, std::filesystem::file_size(raw) - 7);  // the note of the end
+    write_pipeline(folder_, "", kBatchTree, 1000, 1);
+    EXPECT_EQ(import_run().quality("source_left_out"), ended == 2 ? 0 : 1);
+  }
+}
+
+TEST_F(MindsporeRun, ThePipelineFilesBesideTheRawFileAreRead) {
+  const int64_t now_ms = clock_ns(CLOCK_MONOTONIC) / 1'000'000;
+  const int64_t before_ns = clock_ns(CLOCK_REALTIME);
+  const std::string time = std::to_string(now_ms);
+  folder_.write(
+      "run/FRAMEWORK/dataset_iterator_profiling_0.txt",
+      "0 1 1 0 " + time + "\n0 2 1 7 " + time + "\n0 0 1 7 " + time + "\n1 16 1 3 " + time + "\n");
+  ImportedRank imported = import_run();
+  ASSERT_TRUE(imported.ok());
+  EXPECT_EQ(imported.integers(Table::kQueues, "size"), std::vector<int64_t>{3});
+  const int64_t ts = imported.integers(Table::kQueues, "ts").at(0);
+  EXPECT_LT(std::abs(ts - before_ns), 5'000'000'000);
+}
 
 TEST_F(MindsporeRun, EveryWindowHasItsPipeline) {
   const int64_t now_ms = clock_ns(CLOCK_MONOTONIC) / 1'000'000;
