@@ -73,7 +73,7 @@ const PipelineResult& RunAnalyses::pipeline() {
   return results_->pipeline.get([&] {
     PipelineResult found =
         run_pipeline(*store_, ranks_, cpu(), device_intervals(), steps_by_rank(), options_.threads);
-    results_->add_reasons(pipeline_reasons(found));
+    results_->add_reasons(pipeline_reasons(*store_, found));
     for (PipelineRow& row : found.verdicts) {
       if (row.input_bound == "not") mark_potential(unexplained_share(row.rank, row.window), row);
     }

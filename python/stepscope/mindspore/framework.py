@@ -105,6 +105,13 @@ def pipeline_manager() -> Any:
     return _c_dataengine.GlobalContext.profiling_manager()
 
 
+def has_dataset_iterators() -> bool:
+    """Whether the program holds an iterator of a dataset."""
+    from mindspore.dataset.engine.iterators import ITERATORS_LIST
+
+    return any(iterator() is not None for iterator in ITERATORS_LIST)
+
+
 def host_events_are_on() -> bool:
     """MindSpore reads the variable before its first operator; later it has no effect."""
     return os.environ.get("MS_ENABLE_RUNTIME_PROFILER") == "1"

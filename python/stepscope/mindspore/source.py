@@ -16,7 +16,7 @@ from stepscope.mindspore.guard import Guard
 from stepscope.mindspore.host_events import HostEvents
 from stepscope.mindspore.modules import ModuleRanges
 from stepscope.mindspore.operators import OperatorWindows
-from stepscope.mindspore.pipeline import NOTHING_TOLD, REPLACED, Pipeline
+from stepscope.mindspore.pipeline import NOTHING_TOLD, Pipeline
 from stepscope.mindspore.steps import ModelSteps
 from stepscope.profiler._log import Once, guarded
 from stepscope.profiler.parameters import Parameters
@@ -51,6 +51,9 @@ class MindSporeSource:
     def costs(self, parameters: Parameters) -> str:
         return "3 to 5 µs for each operator of MindSpore"
 
+    def expect(self) -> None:
+        Pipeline.expect()
+
     def begin(self) -> None:
         """minddata's manager comes with the window."""
 
@@ -70,7 +73,7 @@ class MindSporeSource:
             "operators",
             lambda: self._start_operators(parameters.record_shapes, parameters.profile_memory),
         )
-        self._try("steps of Model.train", self._start_steps)
+        self._try("steps of Model.train", lambda: self._start_steps(folder))
         if parameters.with_stack:
             self._try("modules", self._start_modules)
         if parameters.data_process:
@@ -136,8 +139,6 @@ class MindSporeSource:
         with guarded("MindSpore's own profiler"):
             self._guard.open()
         pipeline, self._pipeline = self._pipeline, None
-        if pipeline and pipeline.has_replaced:
-            return {"mindspore pipeline": REPLACED}
         return {"data_process": NOTHING_TOLD} if pipeline and pipeline.told_nothing else {}
 
     def _try(self, part: str, start: Callable[[], None]) -> None:
@@ -153,8 +154,8 @@ class MindSporeSource:
         self._operators = operators
         self._parts.append(operators)
 
-    def _start_steps(self) -> None:
-        self._model_steps.start()
+    def _start_steps(self, folder: Path) -> None:
+        self._model_steps.start(folder)
         self._parts.append(self._model_steps)
 
     def _start_modules(self) -> None:

@@ -7,6 +7,7 @@ ends. With data sinking one call is ``sink_size`` steps, and its number is the l
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from types import FrameType
 from typing import Any, Callable
 
@@ -34,6 +35,31 @@ def _step_being_begun() -> int | None:
     return None
 
 
+class _Numbers:
+    """Numbers that a recording has once. A program may train several times while it is recorded,
+    and each training counts from 1: later ones are counted on."""
+
+    def __init__(self) -> None:
+        self._folder: Path | None = None
+        self._before = 0
+        self._last = 0
+
+    def enter(self, folder: Path) -> None:
+        if folder != self._folder:
+            self._folder, self._before, self._last = folder, 0, 0
+
+    def of(self, number: int) -> int:
+        # The same number once more is a window that began in the step in which one had ended.
+        if self._before + number < self._last:
+            self._before = self._last
+        self._last = self._before + number
+        return self._last
+
+
+# Windows of `stepscope record` are one recording.
+_numbers = _Numbers()
+
+
 class ModelSteps:
     def __init__(self, on_step_end: Callable[[], None]) -> None:
         self._on_step_end = on_step_end
@@ -43,7 +69,9 @@ class ModelSteps:
         self.marked_by_program = False
         self.has_marked_some = False
 
-    def start(self) -> None:
+    def start(self, folder: Path) -> None:
+        """``folder`` is that of the recording."""
+        _numbers.enter(folder)
         self._stop = framework.follow_training_steps(self._step_begins, self._step_ends)
         number = _step_being_begun()
         if number:
@@ -61,7 +89,7 @@ class ModelSteps:
 
     def _mark(self, number: int) -> None:
         self.has_marked_some = True
-        _record.step(number)
+        _record.step(_numbers.of(number))
 
     def stop(self) -> None:
         stop, self._stop = self._stop, None

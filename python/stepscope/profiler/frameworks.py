@@ -24,6 +24,9 @@ class FrameworkSource(Protocol):
     def costs(self, parameters: Parameters) -> str:
         """What it will add to the program, in words."""
 
+    def expect(self) -> None:
+        """A profiler was made that will be started later. With ``data_process`` only."""
+
     def begin(self) -> None:
         """The profiler has started; windows may be a long way off. With ``data_process`` only."""
 
@@ -94,6 +97,11 @@ class Frameworks:
     @property
     def costs(self) -> list[str]:
         return [source.costs(self._parameters) for source in self._sources]
+
+    def expect(self) -> None:
+        for source in self._sources:
+            with guarded(f"{type(source).__name__}.expect"):
+                source.expect()
 
     def begin(self) -> None:
         for source in self._sources:

@@ -11,6 +11,7 @@ from stepscope.profiler.analysis import MOST_SECONDS_AT_EXIT, Analyses, Choices,
 from stepscope.profiler.devices import default_parameters, present
 from stepscope.profiler.metadata import MAX_META_SIZE
 from stepscope.profiler.op_statistics import checked_names, op_statistics
+from stepscope.profiler.outer import outer_run
 from stepscope.profiler.parameters import resolve
 from stepscope.profiler.run_directory import (
     ProfilerPathErrorException,
@@ -195,6 +196,11 @@ def _analyse(path: str, at_once: int, choices: Choices) -> None:
     if not isinstance(path, str):
         raise ProfilerPathErrorException(f"the path must be a string, not {path!r}")
     folder = check_path(path)
+    outer = outer_run()
+    if outer and not folder.is_dir():
+        text = "there is no %s: the windows are in %s, which is analysed when it is opened"
+        logger.info(text, folder, outer)
+        return
     if not folder.is_dir():
         raise ProfilerPathErrorException(f"there is no folder {folder}")
     directories = find_run_directories(folder)

@@ -51,6 +51,11 @@ class Recorder:
         self.is_idle = False
         self._begun: Frameworks | None = None
 
+    def expect(self) -> None:
+        """The profiler was made, and will be started later."""
+        if self._parameters.data_process:
+            Frameworks(self._parameters).expect()
+
     def begin(self) -> None:
         """The profiler has started: what must be there before the first window."""
         if self._parameters.data_process:

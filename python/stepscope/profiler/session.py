@@ -49,6 +49,8 @@ class Session:
             _look_at_function(self.current_action)
         if parameters.start_profile:
             self.start()
+        else:
+            self._recorder.expect()
 
     def start(self) -> None:
         """Starts recording, or following the schedule."""

@@ -41,6 +41,9 @@ class TorchSource:
         self._gives_way: GivesWay | None = None
         self._compiled: CompiledRanges | None = None
 
+    def expect(self) -> None:
+        """A DataLoader can be joined at any batch."""
+
     def begin(self) -> None:
         """Workers of a DataLoader usually start before the first window does."""
         _torch_worker.install()

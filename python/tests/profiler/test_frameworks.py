@@ -22,6 +22,7 @@ starts = []
 class Source:
     honours = frozenset()
     def costs(self, parameters): return ""
+    def expect(self): pass
     def begin(self): pass
     def end(self): pass
     def prepare(self, parameters): pass

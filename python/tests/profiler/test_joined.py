@@ -91,10 +91,12 @@ for _ in range(3):
     while time.thread_time() < until: pass
     profiler.step()
 profiler.analyse()
+stepscope.Profiler.offline_analyse("own")
 second = stepscope.Profiler()
 second.stop()
 """
     said = record_program("-c", program)
+    assert "failed" not in said, "the program's own folder is not there, and need not be"
     assert "max_disk_gb has no effect" in said
     assert "has not been initialized" not in said
     assert not (tmp_path / "own").exists()

@@ -188,6 +188,12 @@ class StepLabels {
       if (name == "device_queue" || name == "dataset_iterator") starts_.push_back({ts_ns, batch});
     });
     std::ranges::sort(starts_, {}, &StepStart::ts_ns);
+    // Batches between marked steps have their clock, so the steps themselves can be taken.
+    const bool one_clock = std::ranges::any_of(starts_, [&](const StepStart& batch) {
+      return !steps.empty() && batch.ts_ns >= steps.front().start_ns &&
+             batch.ts_ns <= steps.back().end_ns();
+    });
+    if (one_clock) starts_.clear();
     if (!starts_.empty()) {
       first_label_ = 0;
       const int64_t first = std::ranges::min(starts_, {}, &StepStart::step).step;

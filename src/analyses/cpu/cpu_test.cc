@@ -8,6 +8,7 @@
 #include "json/json_tree.h"
 #include "tests/support/imported_run.h"
 #include "tests/support/made_run.h"
+#include "tests/support/rank_making.h"
 
 namespace stepscope {
 namespace {
@@ -93,6 +94,22 @@ TEST(Cpu, StepsOfARange) {
   EXPECT_DOUBLE_EQ(analyses.cpu_in({5, 5}).at(0).busy, 2);
   EXPECT_DOUBLE_EQ(analyses.cpu_in({6, 6}).at(0).busy, 3.5);
   EXPECT_TRUE(analyses.cpu_in({7, 9}).empty());
+}
+
+TEST(Cpu, SamplesBetweenMarkedStepsHaveTheirNumbersAlsoBesideBatches) {
+  MadeRun run;
+  add_counter(run.rank, "python", "process cpu %", {100, 200, 300});  // at seconds 1, 2, 3
+  for (int64_t step = 1; step <= 3; ++step) {
+    testing::add_step(run.rank, 50 + step, step * 1'000'000'000 - 100, 1000);
+    QueueRecord batch;
+    batch.stage = run.rank.strings.intern("dataset_iterator");
+    batch.batch = step;
+    batch.ts_ns = step * 1'000'000'000 - 200;
+    run.rank.queues.push_back(batch);
+  }
+  std::vector<int64_t> steps;
+  for (const CpuSampleRow& row : run.analyses().cpu_samples()) steps.push_back(row.sample.step);
+  EXPECT_EQ(steps, (std::vector<int64_t>{51, 52, 53}));
 }
 
 TEST(Cpu, VerdictsOnTheMachine) {

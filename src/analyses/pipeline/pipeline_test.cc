@@ -230,29 +230,86 @@ TEST(Pipeline, APutAndATakeAreOneBatch) {
   EXPECT_EQ(result.batches.size(), 12u) << "every record is in the table";
 }
 
-// Model.train fetches a batch before it says that the step begins: 900 of 1000 ns, here.
+constexpr int64_t kMs = 1'000'000;
+
+// Model.train fetches a batch before it says that the step begins: 900 of 1000 ms, here.
 TEST(Pipeline, WaitsBetweenStepsAreOfTheStepThatFollows) {
   MadeRun run;
   RankBuilder& rank = run.rank;
-  add_batches(rank, "dataset_iterator", {{0, 8, 900}, {0, 8, 900}, {0, 8, 900}, {0, 8, 900}});
+  const Sizes batch = {0, 8, 900 * kMs};
+  add_batches(rank, "dataset_iterator", {batch, batch, batch, batch}, 1000 * kMs);
   // The fetches end at 1000, 2000, 3000, and 4000, behind the last step; at 2100 somebody
   // evaluates.
-  for (int64_t step = 1; step <= 3; ++step) add_step(rank, step, step * 1000 + 50, 50);
+  for (int64_t step = 1; step <= 3; ++step)
+    add_step(rank, step, (step * 1000 + 50) * kMs, 50 * kMs);
   const PipelineResult& result = run.analyses().pipeline();
   const PipelineRow& row = result.verdicts.at(0);
   EXPECT_EQ(row.waits, 2) << "the first step is in no average";
-  EXPECT_EQ(row.wait_ns, 1800);
-  EXPECT_EQ(row.step_ns, 1900);
+  EXPECT_EQ(row.wait_ns, 1800 * kMs);
+  EXPECT_EQ(row.step_ns, 1900 * kMs);
   EXPECT_EQ(row.input_bound, "highly");
   EXPECT_EQ(row.slow_stage, "process");
   ASSERT_EQ(result.steps.size(), 3u);
   for (const PipelineStepRow& step : result.steps) {
     EXPECT_EQ(step.batches, 1);
     EXPECT_EQ(step.host_empty, 1);
-    EXPECT_EQ(step.wait_ns, 900);
-    EXPECT_EQ(step.step_ns, 950);
+    EXPECT_EQ(step.wait_ns, 900 * kMs);
+    EXPECT_EQ(step.step_ns, 950 * kMs);
   }
   EXPECT_EQ(result.batches.at(3).batch.step, kNull);
+}
+
+// minddata's times are cut to whole milliseconds. Steps here follow each other within one: the
+// second begins at 10.7, its batch came at 10.6 and is stamped 10, when the first still ran.
+TEST(Pipeline, ABatchIsNotOfTheStepBeforeBecauseItsTimeWasCut) {
+  MadeRun run;
+  const Sizes batch = {1, 8, 2 * kMs};
+  add_batches(run.rank, "dataset_iterator", {batch, batch}, 5 * kMs);  // 5 and 10
+  add_step(run.rank, 1, 5'800'000, 4'500'000);
+  add_step(run.rank, 2, 10'700'000, 4'000'000);
+  const PipelineResult& result = run.analyses().pipeline();
+  ASSERT_EQ(result.steps.size(), 2u);
+  EXPECT_EQ(result.steps[0].batches, 1);
+  EXPECT_EQ(result.steps[1].batches, 1);
+}
+
+// Operators of minddata's files, and samples of their queues: `sizes` of 10.
+void add_operator(RankBuilder& rank, SourceTable& tree, int64_t id, const char* type,
+                  const char* children, const std::vector<int64_t>& sizes) {
+  const int64_t values[] = {id, rank.strings.intern(type), 2, rank.strings.intern(children), 10};
+  for (size_t i = 0; i < std::size(values); ++i) tree.columns[i].values.push_back(values[i]);
+  for (const int64_t size : sizes) {
+    QueueRecord record;
+    record.stage = rank.strings.intern(std::string(type) + "_" + std::to_string(id));
+    record.ts_ns = std::ssize(rank.queues) + 1;
+    record.size = size;
+    record.capacity = 10;
+    rank.queues.push_back(record);
+  }
+}
+
+TEST(Pipeline, PipelinesOfSeveralWindowsAreAllThereAndTheLongestIsJudged) {
+  MadeRun run;
+  SourceTable tree;
+  tree.name = "minddata_pipeline";
+  tree.columns = {{"op_id", Type::kInt64, {}},
+                  {"op_type", Type::kText, {}},
+                  {"num_workers", Type::kInt64, {}},
+                  {"children", Type::kText, {}},
+                  {"queue_length", Type::kInt64, {}}};
+  add_operator(run.rank, tree, 0, "BatchOp", "[1]", {9});
+  add_operator(run.rank, tree, 1, "MapOp", "[]", {9});
+  add_operator(run.rank, tree, 2, "BatchOp", "[3]", {0, 0, 0});
+  add_operator(run.rank, tree, 3, "GeneratorOp", "[]", {1, 0, 1});
+  run.rank.source_tables.push_back(std::move(tree));
+  add_batches(run.rank, "dataset_iterator", {{0, 16, 900}, {0, 16, 900}});
+  const PipelineResult& result = run.analyses().pipeline();
+  ASSERT_EQ(result.stages.size(), 5u);
+  EXPECT_EQ(result.stages[2].stage, "BatchOp_2");
+  EXPECT_EQ(result.stages[2].role, "operator");
+  EXPECT_EQ(result.stages[3].parent_id, 2);
+  EXPECT_EQ(result.verdicts.at(0).slow_stage, "process");
+  EXPECT_EQ(result.verdicts.at(0).bottleneck, "GeneratorOp_3");
 }
 
 TEST(Pipeline, ARunWithoutDataPipelineSaysWhatToRecord) {
@@ -262,6 +319,26 @@ TEST(Pipeline, ARunWithoutDataPipelineSaysWhatToRecord) {
   const auto reasons = run.analyses().reasons("pipeline");
   ASSERT_EQ(reasons.size(), 1u);
   EXPECT_NE(reasons[0].why.find("data_process"), std::string::npos);
+}
+
+TEST(Pipeline, ARunThatAskedForAPipelineIsNotToldToAskForIt) {
+  for (
+      const char* versions :
+      {R"({"metadata": {"parameters": {"data_process": true}}})",
+       R"({"metadata": {"parameters": {}}, "windows": [{}, {"asked_for": {"data_process": true}}]})"}) {
+    MadeRun run;
+    add_step(run.rank, 1, 0, 10);
+    run.rank.info.versions_json = versions;
+    EXPECT_TRUE(run.analyses().pipeline().verdicts.empty());
+    const auto reasons = run.analyses().reasons("pipeline");
+    ASSERT_EQ(reasons.size(), 1u);
+    EXPECT_TRUE(reasons[0].why.starts_with("data_process was on")) << reasons[0].why;
+  }
+  MadeRun off;
+  off.rank.info.versions_json =
+      R"({"metadata": {"parameters": {"data_process": false}}, "windows": [7]})";
+  EXPECT_TRUE(off.analyses().pipeline().verdicts.empty());
+  EXPECT_NE(off.analyses().reasons("pipeline").at(0).why.find("record with"), std::string::npos);
 }
 
 TEST(Pipeline, QueuesWithoutCapacityOrSizeDoNotDivideByZero) {

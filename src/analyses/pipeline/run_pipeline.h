@@ -18,7 +18,7 @@ PipelineResult run_pipeline(const StoreReader& store, const std::vector<RankId>&
                             const std::vector<std::span<const StepRow>>& steps, unsigned threads);
 
 // Why tables of this result are empty.
-std::vector<Reason> pipeline_reasons(const PipelineResult& found);
+std::vector<Reason> pipeline_reasons(const StoreReader& store, const PipelineResult& found);
 
 }  // namespace stepscope
 

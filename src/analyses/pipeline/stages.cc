@@ -65,8 +65,8 @@ class StageReader {
     return samples_are_read_;
   }
 
-  // minddata_pipeline: breadth-first from operator 0; operators without a queue are replaced by
-  // what they take from.
+  // minddata_pipeline: breadth-first from operator 0, then from the roots of further pipelines;
+  // operators without a queue are replaced by what they take from.
   bool read_raw_operators() {
     const SourceRows table(store_, rank_, "minddata_pipeline");
     std::map<int64_t, TreeOperator> operators;
@@ -85,14 +85,24 @@ class StageReader {
       operators.emplace(op.stage.op_id, std::move(op));
     }
     if (operators.empty()) return false;
-    auto root = operators.find(0);
-    for (auto at = operators.begin(); root == operators.end() && at != operators.end(); ++at) {
-      if (!inner.contains(at->first)) root = at;
+    std::vector<int64_t> roots;
+    if (operators.contains(0)) roots.push_back(0);
+    for (const auto& [id, op] : operators) {
+      if (id != 0 && !inner.contains(id)) roots.push_back(id);
     }
-    if (root == operators.end()) return false;  // all of them in a circle
+    if (roots.empty()) return false;  // all of them in a circle
 
-    std::deque<int64_t> waiting = {root->first};
-    std::set<int64_t> placed = {root->first};
+    std::set<int64_t> placed;
+    for (const int64_t root : roots) {
+      if (placed.insert(root).second) place_tree(operators, root, placed);
+    }
+    result_.operators = result_.stages.size();
+    return true;
+  }
+
+  void place_tree(std::map<int64_t, TreeOperator>& operators, int64_t root,
+                  std::set<int64_t>& placed) {
+    std::deque<int64_t> waiting = {root};
     while (!waiting.empty()) {
       TreeOperator& op = operators.at(waiting.front());
       waiting.pop_front();
@@ -107,8 +117,6 @@ class StageReader {
       }
       result_.stages.push_back(op.stage);
     }
-    result_.operators = result_.stages.size();
-    return true;
   }
 
   // Stages that the program described itself: who takes from whom, the last one first. Found by
@@ -268,30 +276,34 @@ class StageReader {
         batch.step = batch.number;
         continue;
       }
-      const size_t at = finder.find(batch.ts_ns);
+      // minddata cuts the time at which it has a batch to whole milliseconds, which may be in the
+      // step before; the training takes it at once, so it is not later than the millisecond's end.
+      const bool is_cut = result_.stages[batch.stage].role == StageRole::kHostQueue;
+      const int64_t moment_ns = is_cut ? bounded_plus(batch.ts_ns, kNsPerMs - 1) : batch.ts_ns;
+      size_t at = finder.find(moment_ns);
       if (at == StepOfMoment::kNone) {
-        place_before_step(batch);
-      } else {
-        batch.step = steps[at].step;
+        const auto next = std::ranges::upper_bound(steps, moment_ns, {}, &StepRow::start_ns);
+        if (next == steps.end()) continue;
+        at = static_cast<size_t>(next - steps.begin());
       }
+      batch.step = steps[at].step;
+      if (batch.fetch_ns != kNull) batch.before_step_ns = before_step_ns(batch, at);
     }
   }
 
-  void place_before_step(Batch& batch) const {
+  // Of the wait for the batch, what lies between its step and the one before.
+  int64_t before_step_ns(const Batch& batch, size_t at) const {
     const std::span<const StepRow> steps = result_.steps;
-    const auto next = std::ranges::upper_bound(steps, batch.ts_ns, {}, &StepRow::start_ns);
-    if (next == steps.end()) return;
-    batch.step = next->step;
-    if (batch.fetch_ns == kNull) return;
     const Interval wait = wait_of(result_.stages[batch.stage], batch);
     const int64_t from_ns =
-        next == steps.begin() ? wait.start_ns : std::max(wait.start_ns, (next - 1)->work_end_ns());
-    batch.before_step_ns =
-        std::max<int64_t>(0, bounded_minus(std::min(wait.end_ns, next->work_start_ns), from_ns));
+        at == 0 ? wait.start_ns : std::max(wait.start_ns, steps[at - 1].work_end_ns());
+    return std::max<int64_t>(
+        0, bounded_minus(std::min(wait.end_ns, steps[at].work_start_ns), from_ns));
   }
 
   static constexpr size_t kUnused = std::numeric_limits<size_t>::max();
-  static constexpr int64_t kMostMs = std::numeric_limits<int64_t>::max() / 1'000'000;
+  static constexpr int64_t kNsPerMs = 1'000'000;
+  static constexpr int64_t kMostMs = std::numeric_limits<int64_t>::max() / kNsPerMs;
 
   const StoreReader& store_;
   const size_t rank_;

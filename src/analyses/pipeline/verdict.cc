@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "analyses/common/bounded_math.h"
 #include "analyses/pipeline/bottleneck.h"
@@ -211,14 +213,24 @@ size_t host_queue_of(const PipelineStages& stages) {
 }
 
 size_t main_root_of(const PipelineStages& stages) {
-  std::vector<int64_t> waits_ns(stages.operators);
+  std::vector<size_t> root_of(stages.operators);
+  std::map<int64_t, size_t> places;
+  std::vector<std::pair<int64_t, int64_t>> use(stages.operators);  // waited for, samples
+  for (size_t i = 0; i < stages.operators; ++i) {
+    const Stage& stage = stages.stages[i];
+    places.try_emplace(stage.op_id, i);
+    const auto parent = stage.parent == kNull ? places.end() : places.find(stage.parent);
+    root_of[i] = parent == places.end() ? i : root_of[parent->second];  // it stands in front
+    int64_t& samples = use[root_of[i]].second;
+    samples = std::max(samples, stage.queue.samples);
+  }
   for (const Batch& batch : stages.batches) {
     if (batch.stage < stages.operators && batch.fetch_ns != kNull)
-      waits_ns[batch.stage] = bounded_plus(waits_ns[batch.stage], batch.fetch_ns);
+      use[batch.stage].first = bounded_plus(use[batch.stage].first, batch.fetch_ns);
   }
   size_t root = 0;
   for (size_t i = 1; i < stages.operators; ++i) {
-    if (stages.stages[i].parent == kNull && waits_ns[i] > waits_ns[root]) root = i;
+    if (stages.stages[i].parent == kNull && use[i] > use[root]) root = i;
   }
   return root;
 }

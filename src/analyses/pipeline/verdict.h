@@ -10,8 +10,8 @@
 
 namespace stepscope {
 
-// Position of the operator at the end of the pipeline that the training waits for longest; 0 when
-// no wait was measured there.
+// Position of the operator at the end of the pipeline that the training waits for longest, and
+// where no wait was measured at operators, of the one that was sampled most; 0 when there is none.
 size_t main_root_of(const PipelineStages& stages);
 // Position of the stage whose queue the training (or the transfer) takes from, and of the one at
 // which the training's waiting is measured; stages.size() when there is none.

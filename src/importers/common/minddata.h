@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -38,11 +39,21 @@ std::optional<int64_t> minddata_rank(std::string_view name);
 // monotonic_ns_start.
 std::optional<int64_t> find_clock_offset_ns(const std::string& folder);
 
-// Reads the files into queues, counters and source tables (minddata_pipeline: the operator tree;
-// minddata_batches: the iterator's records as they are). Without an offset the times stay on the
-// monotonic axis and the report says so (clock_coarse). Returns the number of records read.
-int64_t read_minddata(const MinddataFiles& files, std::optional<int64_t> offset_ns,
-                      RankBuilder& rank);
+enum class MinddataCpu : uint8_t {
+  kAll,
+  // The processor time of operators alone. minddata's lists of the machine and of the process are
+  // rounded to percents, and those of the machine are half written; a recording of ours has its own
+  // samples of both, and two kinds of them in one series would count twice.
+  kOperators,
+};
+
+// Reads the files of one pipeline after the other, in the order in which they were recorded, into
+// queues, counters and source tables (minddata_pipeline: the operator tree; minddata_batches: the
+// iterator's records). A pipeline like an earlier one goes on with its stages, any other has
+// numbers of its own; batches are numbered on. Without an offset the times stay on the monotonic
+// axis and the report says so (clock_coarse). Returns the number of records read.
+int64_t read_minddata(std::span<const MinddataFiles> pipelines, std::optional<int64_t> offset_ns,
+                      MinddataCpu cpu, RankBuilder& rank);
 
 }  // namespace stepscope
 

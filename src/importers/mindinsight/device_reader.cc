@@ -53,7 +53,7 @@ class DeviceReader {
       records_ += read_memory_usage(file->path, tracks_.device(), rank_);
     }
     const auto offset_ns = find_clock_offset_ns(folder);
-    records_ += read_minddata(files_.minddata, offset_ns, rank_);
+    records_ += read_minddata({&files_.minddata, 1}, offset_ns, MinddataCpu::kAll, rank_);
     if (files_.minddata.pipeline.empty()) read_queues_of_tables();
     for (const KnownFile& file : files_.files) keep(file);
     read_advice(folder);

@@ -62,6 +62,9 @@ bool ran_on_npu(const std::string& window) {
 
 void add_candidates(const Importer& importer, const std::string& path, const RawFolder& folder,
                     std::vector<Candidate>& found) {
+  // Beside a raw file of ours they are parts of that recording, not another form of it.
+  std::error_code ignored;
+  if (std::filesystem::exists(path + "/" + std::string(kRawFileName), ignored)) return;
   const std::string window = window_folder_of(path);
   for (const auto& [rank, files] : folder.ranks) {
     Candidate candidate;
@@ -151,7 +154,7 @@ int64_t read_all(const RankFiles& files, const std::string& folder, const std::s
   if (files.minddata.any()) {
     auto offset_ns = find_clock_offset_ns(folder);
     if (!offset_ns) offset_ns = find_clock_offset_ns(window);
-    records += read_minddata(files.minddata, offset_ns, rank);
+    records += read_minddata({&files.minddata, 1}, offset_ns, MinddataCpu::kAll, rank);
   }
   if (!files.parallel_strategy.empty()) read_parallel_strategy(files.parallel_strategy, rank);
   if (!files.python_stack.empty()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string_view>
 
@@ -31,6 +32,18 @@ int64_t elements_of(std::string_view shapes) {
     if (elements == kNull) return kNull;
   }
   return elements;
+}
+
+// "window3.pipeline_profiling_0.json" -> 3, and the name that minddata gave. The first window's
+// files, and those of older versions, have no number.
+int64_t take_window(std::string_view& name) {
+  constexpr std::string_view kWindow = "window";
+  const size_t dot = name.find('.');
+  if (!name.starts_with(kWindow) || dot == std::string_view::npos) return 1;
+  const auto number = parse_integer(name.substr(kWindow.size(), dot - kWindow.size()));
+  if (!number) return 1;
+  name.remove_prefix(dot + 1);
+  return *number;
 }
 
 }  // namespace
@@ -205,31 +218,44 @@ const std::vector<StringId>& MindsporeTables::path_of(StringId module) {
   return known->second;
 }
 
-bool MindsporeTables::pipeline_was_asked_for() const {
-  return std::ranges::any_of(run_.notes(), [](const auto& note) {
-    return note.first == "parameters" && note.second.is_object() &&
-           note.second.value("data_process", nlohmann::json()) == true;
-  });
+// Whether a window that asked for the pipeline has begun and not ended: those of a program that
+// `stepscope record` started are noted at both ends, a recording of its own is one window.
+bool MindsporeTables::pipeline_was_lost() const {
+  size_t begun = 0;
+  size_t ended = 0;
+  bool asked_for = false;
+  for (const auto& [name, note] : run_.notes()) {
+    if (name == "profiler_window") ++ended;
+    if (name != "parameters") continue;
+    ++begun;
+    asked_for = note.is_object() && note.value("data_process", nlohmann::json()) == true;
+  }
+  return asked_for && begun > ended;
 }
 
 void MindsporeTables::read_files(const std::string& folder, Ending ending) {
   RankBuilder& rank = run_.rank();
-  MinddataFiles pipeline;
+  std::map<int64_t, MinddataFiles> windows;
   std::vector<std::string> runtime;
   std::error_code ignored;
   for (const std::filesystem::path& path : paths_in(folder, ignored)) {
     const std::string name = path.filename().string();
-    if (pipeline.take(name, path.string())) continue;
+    std::string_view own_name = name;
+    const int64_t window = take_window(own_name);
+    if (minddata_rank(own_name)) windows[window].take(own_name, path.string());
     if (number_in_name(name, "RuntimeProfilerDetail", ".csv")) runtime.push_back(path.string());
   }
   // minddata writes its files when a recording stops.
   const bool is_mindspore = track_ != kNoDetail;
-  if (is_mindspore && !pipeline.any() && ending == Ending::kBrokeOff && pipeline_was_asked_for())
+  if (is_mindspore && ending == Ending::kBrokeOff && pipeline_was_lost())
     rank.quality.add(QualityCode::kSourceLeftOut,
                      "mindspore pipeline: what minddata had recorded was lost with the program, "
                      "which did not stop the recording");
+  std::vector<MinddataFiles> pipelines;
+  for (auto& [window, files] : windows) pipelines.push_back(std::move(files));
   // The pipeline's times are of the steady clock.
-  records_ += read_minddata(pipeline, run_.clock().from_monotonic(0), rank);
+  records_ +=
+      read_minddata(pipelines, run_.clock().from_monotonic(0), MinddataCpu::kOperators, rank);
   std::sort(runtime.begin(), runtime.end());
   for (const std::string& path : runtime) {
     records_ += mindspore_raw::read_runtime_detail(

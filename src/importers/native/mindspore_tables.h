@@ -36,7 +36,7 @@ class MindsporeTables {
   void mark_steps_without_operators(Ending ending);
   void add_module_ranges();
   const std::vector<StringId>& path_of(StringId module);
-  bool pipeline_was_asked_for() const;
+  bool pipeline_was_lost() const;
   void read_files(const std::string& folder, Ending ending);
   void read_note();
 

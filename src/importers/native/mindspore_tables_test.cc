@@ -127,6 +127,56 @@ TEST_F(MindsporeRun, StepsWhoseOperatorsAKilledProgramLostAreNotComplete) {
   EXPECT_EQ(dropped, 2);
 }
 
+// As MindSpore 2.10 writes them: the machine's lists with two entries a sample, or cut to half.
+void write_pipeline(TemporaryFolder& folder, const std::string& front, const std::string& tree,
+                    int64_t first_ms, int batches) {
+  const std::string beside = "run/FRAMEWORK/" + front;
+  const std::string times = std::to_string(first_ms) + "," + std::to_string(first_ms + 100);
+  folder.write(beside + "pipeline_profiling_0.json",
+               R"({"sampling_interval":100,"op_info":[)" + tree + "]}");
+  folder.write(beside + "minddata_cpu_utilization_0.json",
+               R"({"cpu_processor_num":2,"sampling_interval":100,"time_stamp":[)" + times + R"(],
+        "device_info":{"user_utilization":[0,0],"idle_utilization":[0,0,50,0]},
+        "process_info":{"user_utilization":[7]},
+        "op_info":[{"op_id":1,"metrics":{"user_utilization":[0,40]}}]})");
+  std::string lines;
+  for (int batch = 1; batch <= batches; ++batch) {
+    const std::string rest = std::to_string(batch) + " 7 " + std::to_string(first_ms + batch);
+    lines += "0 1 " + rest + "\n0 2 " + rest + "\n0 0 " + rest + "\n1 16 " + rest + "\n";
+  }
+  folder.write(beside + "dataset_iterator_profiling_0.txt", lines);
+}
+
+constexpr const char* kMapTree =
+    R"({"op_id":0,"op_type":"BatchOp","num_workers":1,"children":[1],
+        "metrics":{"output_queue":{"length":16,"size":[0,8]}}},
+       {"op_id":1,"op_type":"MapOp","num_workers":2,
+        "metrics":{"output_queue":{"length":16,"size":[4,4]}}})";
+constexpr const char* kBatchTree =
+    R"({"op_id":0,"op_type":"BatchOp","num_workers":1,
+        "metrics":{"output_queue":{"length":8,"size":[1,1]}}})";
+
+// Windows of a program that `stepscope record` started: `ended` of the two that began.
+TEST_F(MindsporeRun, ThePipelineThatAKilledProgramLostIsSaidAlsoBesideOthers) {
+  for (const int ended : {2, 1}) {
+    SCOPED_TRACE(ended);
+    stepscope_stop();
+    std::filesystem::remove_all(folder_.path("run"));
+    SetUp();
+    run("Default/ReLU-op0");
+    hand_over();
+    for (int window = 1; window <= 2; ++window) {
+      stepscope_metadata("parameters", R"({"data_process": true})");
+      if (window <= ended) stepscope_metadata("profiler_window", "{}");
+    }
+    stepscope_stop();
+    const std::string raw = framework() + "/stepscope.raw";
+    std::filesystem::resize_file(raw, std::filesystem::file_size(raw) - 7);  // the note of the end
+    write_pipeline(folder_, "", kBatchTree, 1000, 1);
+    EXPECT_EQ(import_run().quality("source_left_out"), ended == 2 ? 0 : 1);
+  }
+}
+
 TEST_F(MindsporeRun, ThePipelineFilesBesideTheRawFileAreRead) {
   const int64_t now_ms = clock_ns(CLOCK_MONOTONIC) / 1'000'000;
   const int64_t before_ns = clock_ns(CLOCK_REALTIME);
@@ -139,6 +189,55 @@ TEST_F(MindsporeRun, ThePipelineFilesBesideTheRawFileAreRead) {
   EXPECT_EQ(imported.integers(Table::kQueues, "size"), std::vector<int64_t>{3});
   const int64_t ts = imported.integers(Table::kQueues, "ts").at(0);
   EXPECT_LT(std::abs(ts - before_ns), 5'000'000'000);
+}
+
+TEST_F(MindsporeRun, EveryWindowHasItsPipeline) {
+  const int64_t now_ms = clock_ns(CLOCK_MONOTONIC) / 1'000'000;
+  write_pipeline(folder_, "", kMapTree, now_ms, 3);
+  write_pipeline(folder_, "window2.", kMapTree, now_ms + 1000, 2);
+  write_pipeline(folder_, "window10.", kBatchTree, now_ms + 2000, 1);
+  ImportedRank imported = import_run();
+  ASSERT_TRUE(imported.ok());
+  auto names = imported.texts(Table::kStages, "stage");
+  std::ranges::sort(names);
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"BatchOp_0", "BatchOp_2", "MapOp_1", "dataset_iterator"}))
+      << "the second pipeline is like the first, the third is another";
+  EXPECT_EQ(imported.source_integers("minddata_pipeline", "op_id"),
+            (std::vector<int64_t>{0, 1, 2}));
+  EXPECT_EQ(imported.source_texts("minddata_pipeline", "children"),
+            (std::vector<std::string>{"[1]", "[]", "[]"}));
+
+  const auto stages = imported.texts(Table::kQueues, "stage");
+  const auto numbers = imported.integers(Table::kQueues, "batch");
+  std::vector<int64_t> batches;
+  for (size_t i = 0; i < stages.size(); ++i) {
+    if (stages[i] == "dataset_iterator") batches.push_back(numbers[i]);
+  }
+  std::ranges::sort(batches);
+  EXPECT_EQ(batches, (std::vector<int64_t>{1, 2, 3, 4, 5, 6})) << "numbered on";
+  EXPECT_EQ(std::ranges::count(stages, "MapOp_1"), 4);
+  EXPECT_EQ(std::ranges::count(stages, "BatchOp_2"), 2);
+}
+
+TEST_F(MindsporeRun, OfMinddatasProcessorTimesOnlyTheOperatorsAreTaken) {
+  const int64_t now_ms = clock_ns(CLOCK_MONOTONIC) / 1'000'000;
+  write_pipeline(folder_, "", kMapTree, now_ms, 3);
+  write_pipeline(folder_, "window2.", kMapTree, now_ms + 1000, 2);
+  ImportedRank imported = import_run();
+  ASSERT_TRUE(imported.ok());
+  const auto processes = imported.texts(Table::kTracks, "process");
+  EXPECT_EQ(std::ranges::count(processes, "minddata"), 0) << "the recording has its own samples";
+  EXPECT_EQ(std::ranges::count(processes, "MapOp_1"), 1) << "one lane for both windows";
+  EXPECT_EQ(imported.quality("inconsistent_counts"), 0);
+  const auto of_map = std::ranges::find(processes, "MapOp_1") - processes.begin();
+  const auto owner = imported.integers(Table::kCounters, "track");
+  const auto values = imported.reals(Table::kCounters, "value");
+  std::vector<double> use;
+  for (size_t i = 0; i < owner.size(); ++i) {
+    if (owner[i] == of_map) use.push_back(values[i]);
+  }
+  EXPECT_EQ(use, (std::vector<double>{0, 40, 40})) << "the first of a later window means nothing";
 }
 
 TEST_F(MindsporeRun, HostEventsBesideTheRawFileAreRangesOnly) {

@@ -76,7 +76,10 @@ void StackSamples::draw(TrackId track, std::vector<Sample>& samples) {
     last_ns = sample.ts_ns;
   }
   close_to(0, last_ns);
-  for (const SliceRecord& slice : slices) rank.add_slice(track, slice);
+  // What only the last sample shows, or the last before a gap, has no length that is known.
+  for (const SliceRecord& slice : slices) {
+    if (slice.dur_ns > 0) rank.add_slice(track, slice);
+  }
 }
 
 }  // namespace stepscope

@@ -28,8 +28,9 @@ TEST(StackSamples, FramesComeInTheOrderOfTheirBeginOuterFirst) {
     frames.push_back(std::string(rank.strings.view(slice.name)) + " " +
                      std::to_string(slice.ts_ns) + "+" + std::to_string(slice.dur_ns));
   }
-  EXPECT_EQ(frames, (std::vector<std::string>{"main 1000+2000", "train 1000+2000", "busy 1000+2000",
-                                              "stop 3000+0"}));
+  EXPECT_EQ(frames,
+            (std::vector<std::string>{"main 1000+2000", "train 1000+2000", "busy 1000+2000"}))
+      << "nothing is known of how long `stop` lasted";
 }
 
 }  // namespace

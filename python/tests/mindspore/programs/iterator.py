@@ -1,4 +1,9 @@
-"""A dataset of which the iterator is made before or after the start: iterator.py WHEN FOLDER."""
+"""A dataset, its iterator and a profiler: iterator.py WHEN FOLDER.
+
+WHEN is when the iterator is made: before the profiler, after its start, or between, when the
+profiler is there and has not been started; then it is started twice. With "gone" another iterator
+came and went there, with "second" another one came first.
+"""
 
 import json
 import pathlib
@@ -12,8 +17,29 @@ import stepscope
 when, folder = sys.argv[1:]
 ms.set_device("CPU")
 data = ds.NumpySlicesDataset({"x": np.arange(64, dtype=np.float32)}).batch(8)
-batches = data.create_tuple_iterator(num_epochs=1) if when == "before" else None
-with stepscope.Profiler(output_path=folder, data_process=True):
-    batches = batches or data.create_tuple_iterator(num_epochs=1)
-    count = len(list(batches))
-pathlib.Path(folder, "truth.json").write_text(json.dumps({"batches": count}))
+
+
+def made():
+    return data.create_tuple_iterator(num_epochs=1)
+
+
+batches = made() if when == "before" else None
+profiler = stepscope.Profiler(output_path=folder, data_process=True, start_profile=False)
+if when in ("gone", "second"):
+    other = data.repeat(2).create_tuple_iterator(num_epochs=1)
+    next(other)
+if when == "gone":
+    del other
+if when in ("between", "second"):
+    batches = made()
+    next(batches), next(batches)
+profiler.start()
+batches = batches or made()
+next(batches)
+if when == "between":
+    profiler.stop()
+    next(batches)
+    profiler.start()
+count = len(list(batches))
+profiler.stop()
+pathlib.Path(folder, "truth.json").write_text(json.dumps({"rest": count}))
