@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { age, bytes, byUnit, capital, count, duration, exact, moment, share, shorten, tip } from './format'
+import { age, bytes, byUnit, capital, count, duration, exact, exactDuration, moment, share, shorten, tip } from './format'
 
 test('durations have four digits and the unit that fits', () => {
   expect(duration(0)).toBe('0 ns')
@@ -9,6 +9,17 @@ test('durations have four digits and the unit that fits', () => {
   expect(duration(12_345_678)).toBe('12.35 ms')
   expect(duration(-2_000_000_000)).toBe('\u22122.000 s')
   expect(duration(null)).toBe('–')
+})
+
+test('exact times have every nanosecond', () => {
+  expect([exactDuration(0), exactDuration(7), exactDuration(999)]).toEqual(['0 ns', '7 ns', '999 ns'])
+  expect(exactDuration(1000)).toBe('1 µs')
+  expect(exactDuration(1_500)).toBe('1.500 µs')
+  expect(exactDuration(79_089_520)).toBe('79.089\u2009520 ms')
+  expect(exactDuration(1_000_000_001)).toBe('1.000\u2009000\u2009001 s')
+  expect(exactDuration(1_200_000_000)).toBe('1.200 s')
+  expect(exactDuration(4_321_000_000_000)).toBe('4\u2009321 s')
+  expect(exactDuration(-25_047)).toBe('\u221225.047 µs')
 })
 
 test('sizes are binary, counts grouped, shares have a decimal', () => {

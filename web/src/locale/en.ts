@@ -163,8 +163,8 @@ export default {
   },
   ranks: {
     heat: 'Steps of all ranks', heatHint: 'Own time is the step without communication that nothing hides: what a rank needs by itself. Click a cell to open the step.', own: 'Own time', step: 'Step', communication: 'Communication', idle: 'Idle',
-    slow: 'Rank {rank} is slow: {why}.', even: 'No rank stands out.', single: 'One rank was recorded: there is nothing to compare it with.', and: ' and ', why: { late_for_communication: 'the others wait for it', longer_steps: 'its steps are longer', more_computation: 'it computes more' },
-    slowList: 'Slow ranks', slowDoc: 'Ranks that others wait for, or that compute or step more than 20 % above the mean', reason: 'because', caused: 'waiting it caused', computeOver: 'computation over the mean', stepOver: 'step over the mean', bars: 'Time of each rank', barsDoc: 'Computation, communication and idle time over the recording; computation and communication may overlap', comparison: 'Ranks beside each other',
+    slow: 'Rank {rank} is slow: {why}.', even: 'No rank stands out.', single: 'One rank was recorded: there is nothing to compare it with.', and: ' and ', why: { late_for_communication: 'the others wait for it', longer_steps: 'its steps are longer', longer_without_communication: 'it needs more time of its own', more_computation: 'it computes more' },
+    slowList: 'Slow ranks', slowDoc: 'Ranks that others wait for, that need more time of their own than the others, or that compute or step more than 20 % above the mean', reason: 'because', caused: 'waiting it caused', computeOver: 'computation over the mean', stepOver: 'step over the mean', bars: 'Time of each rank', barsDoc: 'Computation, communication and idle time over the recording; computation and communication may overlap', comparison: 'Ranks beside each other',
   },
   steps: {
     graph: 'Stages of a step', graphDoc: 'Start and finish of each stage and of the collectives, stream by stream; the average of the complete steps or the chosen one. Click a stage to see it in the timeline.',

@@ -10,7 +10,7 @@ const columns: Record<string, string> = {
   start_ns: '开始', end_ns: '结束', dur_ns: '时长', gap_ns: '间隔', between_ns: '步间时间', complete: '完整', averaged: '计入平均', source: '来源', points: '时间点来源',
   iteration_interval_ns: '迭代间隙', fp_and_bp_ns: '前反向', fp_ns: '前向', bp_ns: '反向', tail_ns: '迭代拖尾', fp_start: '前向起始算子', bp_end: '反向终止算子',
   computing_ns: '计算', compute_ns: '计算', communication_ns: '通信', communication_not_overlapped_ns: '未掩盖通信', overlapped_ns: '已掩盖通信', memory_not_overlapped_ns: '未掩盖拷贝', free_ns: '空闲', stage_ns: '阶段', bubble_ns: '气泡', preparing_ns: '准备',
-  idle_ns: '空闲', step_ns: '步长', span_ns: '跨度', busy_ns: '忙碌', exposed_communication_ns: '未掩盖通信', exposed_copy_ns: '未掩盖拷贝',
+  idle_ns: '空闲', step_ns: '步长', own_ns: '自身时间', span_ns: '跨度', busy_ns: '忙碌', exposed_communication_ns: '未掩盖通信', exposed_copy_ns: '未掩盖拷贝',
   group: '通信域', group_size: '域大小', sequence: '序号', elapse_ns: '耗时', transit_ns: '传输', wait_ns: '等待', synchronization_ns: '同步', moving_ns: '搬运中', blocked_ns: '被阻塞', late_peer: '晚到的卡', late_peer_wait_ns: '等它的时间',
   bytes: '字节', transfer_bytes: '传输字节', transfer_ns: '传输时间', transfer_bandwidth: '传输带宽', algorithm_bandwidth: '算法带宽', bus_bandwidth: '总线带宽', matched_ranks: '匹配卡数', last_rank: '最晚的卡', first_rank: '最早的卡', transmit_ns: '纯传输', peer_wait_ns: '等待其他卡',
   src_rank: '源卡', dst_rank: '目的卡', transport: '传输方式', link: '链路', packets: '包数', time_ns: '时间', bandwidth: '带宽', mean_bandwidth: '同类平均带宽', below_mean: '低于平均', slow: '慢', large_packet_share: '大包占比',

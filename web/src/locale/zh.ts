@@ -163,8 +163,8 @@ export default {
   },
   ranks: {
     heat: '所有卡的各步', heatHint: '自身时间是一步去掉未掩盖的通信，即一张卡自身所需的时间。点击单元格打开该步。', own: '自身时间', step: '步长', communication: '通信', idle: '空闲',
-    slow: '卡 {rank} 慢：{why}。', even: '没有突出的卡。', single: '只记录了一张卡：没有可比较的对象。', and: '、', why: { late_for_communication: '其他卡在等它', longer_steps: '步更长', more_computation: '计算更多' },
-    slowList: '慢卡', slowDoc: '被其他卡等待，或计算或步长超出平均 20 % 以上的卡', reason: '原因', caused: '造成的等待', computeOver: '计算超出平均', stepOver: '步长超出平均', bars: '每张卡的时间', barsDoc: '整个记录中的计算、通信和空闲；计算与通信可能重叠', comparison: '各卡对比',
+    slow: '卡 {rank} 慢：{why}。', even: '没有突出的卡。', single: '只记录了一张卡：没有可比较的对象。', and: '、', why: { late_for_communication: '其他卡在等它', longer_steps: '步更长', longer_without_communication: '自身时间更长', more_computation: '计算更多' },
+    slowList: '慢卡', slowDoc: '被其他卡等待、自身时间比其他卡长，或计算或步长超出平均 20 % 以上的卡', reason: '原因', caused: '造成的等待', computeOver: '计算超出平均', stepOver: '步长超出平均', bars: '每张卡的时间', barsDoc: '整个记录中的计算、通信和空闲；计算与通信可能重叠', comparison: '各卡对比',
   },
   steps: {
     graph: '一步的阶段', graphDoc: '各阶段以及各流集合通信的开始和结束；完整步的平均值或所选的步。点击阶段可在时间线中查看。',
