@@ -29,7 +29,7 @@ code{font:12px ui-monospace,monospace}
 .dot{display:inline-block;width:10px;height:10px;border-radius:3px;margin-right:8px}
 article{border-top:1px solid var(--border);padding:12px 0 0;margin-top:12px}article:first-of-type{border:0;margin:0;padding:0}
 h3{font-size:14px;margin:0 0 4px}p{margin:0 0 6px}ul{margin:0;padding-left:18px}
-.columns{display:grid;grid-template-columns:1fr 1fr;gap:16px}
+.columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,320px),1fr));gap:0 16px}
 </style>
 )";
 
@@ -74,9 +74,11 @@ void append_list(std::string& out, const char* title, const std::vector<std::str
 
 void append_budget(std::string& out, const Report& report) {
   out += "<section><h2>Where a step goes</h2>";
-  if (report.steps == 0)
+  if (report.steps == 0) {
     out += "<p class=\"muted\">How long a step takes is not known: " + escaped(report.no_steps) +
-           "</p>";
+           "</p></section>\n";
+    return;
+  }
   out += "<div class=\"stack\" role=\"img\" aria-label=\"parts of a step\">";
   for (const ReportPart& part : report.parts)
     out += "<i style=\"width:" + percent(part.share) + ";background:" + part.colour +
@@ -96,13 +98,17 @@ void append_budget(std::string& out, const Report& report) {
 void append_findings(std::string& out, const Report& report) {
   out += "<section><h2>What holds it up</h2>";
   if (report.findings.empty()) out += "<p class=\"muted\">" + escaped(report.no_findings) + "</p>";
-  for (const FindingRow& finding : report.findings) {
+  for (size_t i = 0; i < report.findings.size(); ++i) {
+    const FindingRow& finding = report.findings[i];
     out += "<article><h3>" + escaped(finding.title) + "</h3>";
     if (finding.gain_ns != kNull)
       out += "<p class=\"gain\">up to " + words_for_time(finding.gain_ns) + " a step (" +
              words_for_share(finding.gain_share) + "), " + std::string(finding.confidence) + "</p>";
     out += "<p>" + escaped(finding.detail) + "</p><p class=\"muted\">" + escaped(finding.remedy) +
-           "</p></article>";
+           "</p>";
+    if (!report.places[i].empty())
+      out += "<p class=\"muted\">See " + escaped(report.places[i]) + ".</p>";
+    out += "</article>";
   }
   out += "</section>\n";
 }

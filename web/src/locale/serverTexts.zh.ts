@@ -33,7 +33,7 @@ const advice: Record<string, Advice> = {
   input_stage: { title: '数据流水线被 {stage} 阶段拖慢', detail: '它的输出队列占用 {queue_share:share}。', remedy: '增大该阶段的 num_parallel_workers 或简化其函数；Python 生成器改用可随机访问的数据源或 MindRecord；批处理增大 prefetch_size。' },
   machine_cpu_busy: { title: '机器 CPU 占用达 {cpu_busy:share}', detail: '数据准备和算子下发共用这些 CPU。', remedy: '减轻 CPU 负担（更少或更便宜的加载线程、把算子放到设备上），或使用更多 CPU：数据准备和下发在争用它们。' },
   slow_rank: { title: '卡 {rank} 每步比其他卡慢 {gain:ns}', detail: '去掉通信后它每步需要 {own:ns}，其他卡 {others:ns}；其他卡在集合通信中等它。', remedy: '先检查这张卡所在机器：频率与降频、其他进程、数据分片；把该卡换到另一设备上，以区分是设备还是数据的问题。' },
-  late_peer: { title: '集合通信每步等待卡 {peer} 共 {wait:ns}', detail: '等待的是该卡的通知；其他工具把它算作空闲。', remedy: '把那张卡也记录下来，看它在集合通信之前在做什么。' },
+  late_peer: { title: '集合通信每步等待卡 {peer} 共 {wait:ns}', detail: '等待的是该卡的通知；其他工具把它算作空闲。被计算掩盖的等待不计入。', remedy: '把那张卡也记录下来，看它在集合通信之前在做什么。' },
   slow_link: { title: '卡 {src_rank} 与卡 {dst_rank} 之间的链路慢：{bandwidth:bytes_per_second}', detail: '同类链路平均达到 {mean_of_kind:bytes_per_second}。', remedy: '检查这一对的线缆、交换机端口和拓扑；让同一通信域的卡靠得更近。' },
   exposed_communication: { title: '每步有 {share:share} 是没有被掩盖的通信', detail: '每张卡每步至少有 {exposed:ns} 只有通信而没有计算（不含等待晚到的卡）。', remedy: '让它与计算重叠：反向时使用更大的梯度桶（DDP bucket_cap_mb、all_reduce_fusion_config），对切分参数做预取；减少通信量：16 位梯度、多步累积。' },
   sync_points: { title: '主机每步等待设备 {waits:count} 次，之后设备无事可做', detail: '这些等待之后卡 {rank} 的设备每步停顿 {idle:ns}（{share:share}），直到下发新的任务。', remedy: '从训练步中去掉 .item()、.cpu()、print(tensor)、torch.cuda.synchronize() 和依赖数据的形状；每 n 步记录一次损失，或用 non_blocking=True 拷贝。' },
