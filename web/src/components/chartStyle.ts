@@ -33,7 +33,8 @@ export function baseOption() {
 
 export function axis(name: string, extra: object = {}) {
   return {
-    name, nameLocation: 'middle', nameGap: 28, nameTextStyle: { color: colour('muted') },
+    // A single character, as Chinese names may be, does not lie on its side.
+    name, nameLocation: 'middle', nameGap: 28, ...(name.length === 1 ? { nameRotate: 0 } : {}), nameTextStyle: { color: colour('muted') },
     axisLine: { lineStyle: { color: colour('border') } }, axisTick: { show: false },
     axisLabel: { color: colour('muted'), hideOverlap: true }, splitLine: { lineStyle: { color: colour('border') } },
     ...extra,

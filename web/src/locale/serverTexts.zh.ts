@@ -37,7 +37,7 @@ const advice: Record<string, Advice> = {
   slow_link: { title: '卡 {src_rank} 与卡 {dst_rank} 之间的链路慢：{bandwidth:bytes_per_second}', detail: '同类链路平均达到 {mean_of_kind:bytes_per_second}。', remedy: '检查这一对的线缆、交换机端口和拓扑；让同一通信域的卡靠得更近。' },
   exposed_communication: { title: '每步有 {share:share} 是没有被掩盖的通信', detail: '每张卡每步至少有 {exposed:ns} 只有通信而没有计算（不含等待晚到的卡）。', remedy: '让它与计算重叠：反向时使用更大的梯度桶（DDP bucket_cap_mb、all_reduce_fusion_config），对切分参数做预取；减少通信量：16 位梯度、多步累积。' },
   sync_points: { title: '主机每步等待设备 {waits:count} 次，之后设备无事可做', detail: '这些等待之后卡 {rank} 的设备每步停顿 {idle:ns}（{share:share}），直到下发新的任务。', remedy: '从训练步中去掉 .item()、.cpu()、print(tensor)、torch.cuda.synchronize() 和依赖数据的形状；每 n 步记录一次损失，或用 non_blocking=True 拷贝。' },
-  host_stalls: { title: '设备每步有 {stall:ns} 处于长空隙，最长的空隙中主机在执行 {code}', detail: '每步 {share:share} 是一毫秒及更长的空隙，主机在做别的事而没有下发。', remedy: '看主机在那里做什么：移出训练步，移到其他线程或进程（加载线程、异步检查点），或移到设备上；以 with_stack=True 记录可看到 Python 代码。' },
+  host_stalls: { title: '设备每步有 {stall:ns} 处于长空隙，最长的空隙中主机在执行 {code}', detail: '卡 {rank} 每步的 {share:share} 是一毫秒及更长的空隙，主机在做别的事而没有下发。', remedy: '看主机在那里做什么：移出训练步，移到其他线程或进程（加载线程、异步检查点），或移到设备上；以 with_stack=True 记录可看到 Python 代码。' },
   launch_bound: { title: '下发跟不上：核函数平均只有 {mean_kernel:ns}', detail: '一步有 {kernels:count} 个核函数；设备每步等待主机下发 {idle:ns}（{share:share}）。', remedy: '减少下发：torch.compile 或 CUDA 图、MindSpore 图模式、融合算子和优化器、更大的批。' },
   garbage_collection: { title: 'Python 垃圾回收每步耗时 {idle:ns}', detail: '期间设备停顿。', remedy: '初始化后调用 gc.freeze()，循环中 gc.disable()，每 n 步调用一次 gc.collect()。' },
   allocator_calls: { title: '分配设备内存每步耗时 {allocator:ns}', detail: '卡 {rank} 在训练步内向驱动申请内存，而不是复用已有的。', remedy: '让缓存分配器保留内存块：expandable_segments:True、循环中不要 empty_cache()、形状不要逐步变化。' },
