@@ -78,6 +78,11 @@ export function byUnit(value: unknown, unit: string): string {
   }
 }
 
+// At an axis, where numbers are round: zeros behind the point say nothing.
+export function tick(value: number, unit: string): string {
+  return value === 0 ? '0' : byUnit(value, unit).replace(/(\.\d*?)0+(?= )/, '$1').replace(/\.(?= )/, '')
+}
+
 // A time as the time since the run began; a run without slices has no beginning, and shows the clock.
 export function moment(unixNs: string, originNs: string | undefined): string {
   if (originNs && originNs !== '0') return duration(Number(BigInt(unixNs) - BigInt(originNs)))

@@ -18,7 +18,7 @@ constexpr std::string_view kHead = R"(<!doctype html>
 body{margin:0;background:var(--page);color:var(--text);font:14px/1.5 system-ui,sans-serif;font-variant-numeric:tabular-nums}
 main{max-width:1080px;margin:0 auto;padding:24px 16px}
 h1{font-size:20px;margin:0;overflow-wrap:anywhere}h2{font-size:16px;margin:0 0 12px}
-section{background:var(--card);border:1px solid var(--border);border-radius:8px;padding:16px;margin-top:16px}
+section{background:var(--card);border:1px solid var(--border);border-radius:8px;padding:16px;margin-top:16px;overflow-wrap:anywhere}
 .muted{color:var(--muted)}.gain{color:var(--gain)}
 table{border-collapse:collapse;width:100%}td,th{padding:4px 8px;text-align:right;white-space:nowrap}
 td:first-child,th:first-child{text-align:left;width:100%;white-space:normal;overflow-wrap:anywhere}
@@ -127,14 +127,15 @@ std::string report_html(const Report& report) {
   out += "</p>\n";
   append_findings(out, report);
   append_budget(out, report);
-  out += "<section><h2>" + escaped(report.lines_title) +
-         "</h2><table><tr><th>name</th><th>time</th><th>share</th><th>count</th></tr>";
+  out += "<section><h2>" + escaped(report.lines_title) + "</h2>";
+  if (!report.lines.empty())
+    out += "<table><tr><th>name</th><th>time</th><th>share</th><th>count</th></tr>";
   for (const ReportLine& line : report.lines)
     out += "<tr><td><code>" + escaped(line.name) + "</code></td><td>" +
            words_for_time(std::llround(line.ns)) + "</td><td>" + words_for_share(line.share) +
            "</td><td>" + std::to_string(line.count) + "</td></tr>";
-  out += "</table>";
-  if (report.lines.empty()) out += "<p class=\"muted\">" + escaped(report.no_lines) + "</p>";
+  out +=
+      report.lines.empty() ? "<p class=\"muted\">" + escaped(report.no_lines) + "</p>" : "</table>";
   out += "</section>\n<div class=\"columns\">";
   append_list(out, "Memory", report.memory, "nothing recorded");
   append_list(out, "Data preparation", report.data, "nothing recorded");

@@ -141,6 +141,9 @@ TEST(Report, SaysWhyItKnowsNoSteps) {
   EXPECT_NE(report.no_steps.find("mark steps"), std::string::npos) << report.no_steps;
   EXPECT_NE(report_text(report, 0, false).find("How long a step takes is not known"),
             std::string::npos);
+  // What is not known has no empty figure beside it.
+  EXPECT_EQ(report_html(report).find("<table></table>"), std::string::npos);
+  EXPECT_EQ(report_html(report).find("class=\"stack\""), std::string::npos);
   EXPECT_NE(report_markdown(report).find(report.no_steps), std::string::npos);
   EXPECT_NE(report_html(report).find("mark steps"), std::string::npos);
 }
