@@ -30,8 +30,10 @@ const Communication& RunAnalyses::communication() {
 }
 
 const std::vector<RankComparisonRow>& RunAnalyses::rank_comparison() {
-  return results_->rank_comparison.get(
-      [&] { return compare_ranks(ranks_, device_intervals(), steps_by_rank(), communication()); });
+  return results_->rank_comparison.get([&] {
+    return compare_ranks(ranks_, device_intervals(), steps_by_rank(), step_budget(),
+                         communication());
+  });
 }
 
 const std::vector<ModuleRow>& RunAnalyses::modules() {

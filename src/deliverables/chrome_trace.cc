@@ -10,6 +10,7 @@
 
 #include "base/json_text.h"
 #include "deliverables/chrome_arrows.h"
+#include "deliverables/chrome_database_args.h"
 #include "deliverables/chrome_head.h"
 #include "deliverables/chrome_rank.h"
 #include "deliverables/number_text.h"
@@ -46,6 +47,7 @@ class ChromeTrace {
               const TraceViewParts& view, const std::function<Status(std::string_view)>& sink)
       : rank_(store, rank, options),
         arrows_(rank_, view.places != nullptr),
+        database_args_(rank_),
         options_(options),
         view_(view),
         sink_(sink) {
@@ -187,7 +189,7 @@ class ChromeTrace {
     if (lane == 0) return places_[track];
     std::string& place = overlap_places_[static_cast<uint64_t>(track) << 32 | lane];
     if (!place.empty()) return place;
-    const std::string tid(is_view() ? rank_.text(Table::kTracks, "tid", track) : tids_[track]);
+    const std::string& tid = is_view() ? view_.places->tid(track) : tids_[track];
     const std::string suffix = " (overlap " + std::to_string(lane) + ")";
     constexpr std::string_view kTid = R"(,"tid":)";  // in text of the input its quotes are escaped
     place = places_[track].substr(0, places_[track].find(kTid) + kTid.size());
@@ -260,8 +262,11 @@ class ChromeTrace {
       out_ += R"(,"dur":)";
       append_time(slice.dur_ns);
     }
-    label(is_view() && !view_.places->is_host(slice.track) ? "" : rank_.cat(slice.row), name,
-          is_view());
+    if (is_view()) {
+      label(view_.places->category(slice.track, rank_.cat(slice.row), name), name, true);
+    } else {
+      label(rank_.cat(slice.row), name);
+    }
     if (!args->empty() || is_view()) {
       out_ += R"(,"args":)";
       out_ += args->empty() ? "{}" : *args;
@@ -316,6 +321,7 @@ class ChromeTrace {
       args = raw + "}";
     }
     if (!own_ids_ || (!args.empty() && args.front() != '{')) return args;
+    database_args_.complete(row, args);
     std::string added;
     const auto add = [&](const char* key, int64_t id) {
       if (id == kNull || args.find(key) != std::string::npos) return;
@@ -324,7 +330,7 @@ class ChromeTrace {
       added += ':';
       append_integer(added, id);
     };
-    add("\"correlation\"", rank_.correlation(row));
+    add(is_npu_ && is_view() ? "\"connection_id\"" : "\"correlation\"", rank_.correlation(row));
     add("\"External id\"", rank_.external_id(row));
     add_kernel_type(row, args, added);
     if (added.empty()) return args;
@@ -338,7 +344,9 @@ class ChromeTrace {
   void add_kernel_type(uint64_t row, std::string_view args, std::string& added) const {
     constexpr std::string_view kKey = R"("Accelerator Core")";
     if (!is_npu_ || is_view() || args.find(kKey) != std::string_view::npos) return;
-    const std::string_view type = rank_.kernel_type(row);
+    std::string_view type = rank_.kernel_type(row);
+    // A task that is no kernel, whatever its type: tasks of collectives may be called AI_CORE.
+    if (type.empty() && args.find(R"("Task Type")") != std::string_view::npos) type = "N/A";
     if (type.empty()) return;
     if (!added.empty()) added += ',';
     added += kKey;
@@ -423,6 +431,7 @@ class ChromeTrace {
 
   ChromeRank rank_;
   ChromeArrows arrows_;
+  ChromeDatabaseArgs database_args_;
   const ChromeTraceOptions& options_;
   const TraceViewParts& view_;
   const std::function<Status(std::string_view)>& sink_;

@@ -55,10 +55,24 @@ struct MemorySample {
   std::string device;
 };
 
+bool is_database(const OutputContext& context) {
+  return text_at(context.store(), Table::kRanks, "source_format", context.rank.position) ==
+         "ascend_db";
+}
+
+// Whether the totals over time are a table of their own, beside that of the operators' memory.
+bool has_record(const OutputContext& context) {
+  if (!is_database(context)) return context.source_table("memory_record") != nullptr;
+  bool found = false;
+  for_each_row<1>(context.store(), Table::kMemory, context.rank.position, {"bytes"},
+                  [&](const auto& row) { found |= row[0] == kNull; });
+  return found;
+}
+
 std::vector<MemorySample> samples_of(const OutputContext& context) {
   const StoreReader& store = context.store();
-  // Rows of CANN's operator_memory have totals too; beside its memory_record they are no samples.
-  const bool has_record = context.source_table("memory_record") != nullptr;
+  // Operators' memory has totals too; beside a table of samples they are none.
+  const bool only_totals = has_record(context);
   std::vector<MemorySample> samples;
   for_each_row<8>(store, Table::kMemory, context.rank.position,
                   {"ts", "bytes", "component", "total_allocated", "total_reserved", "total_active",
@@ -66,7 +80,7 @@ std::vector<MemorySample> samples_of(const OutputContext& context) {
                   [&](const auto& row) {
                     const auto [ts_ns, bytes, component, allocated, reserved, active, kind,
                                 device] = row;
-                    if (ts_ns == kNull || (has_record && bytes != kNull)) return;
+                    if (ts_ns == kNull || (only_totals && bytes != kNull)) return;
                     if (allocated == kNull && reserved == kNull && active == kNull) return;
                     if (!context.chosen_moment(ts_ns)) return;
                     samples.push_back({ts_ns,
@@ -208,7 +222,8 @@ Result<bool> write_operator_memory(OutputContext& context, const Sink& sink) {
   if (has_table_in_mb(context, "operator_memory", "Allocation Total Allocated(MB)"))
     return write_source_table(context, "operator_memory", sink);
   const StoreReader& store = context.store();
-  const bool has_table = context.source_table("operator_memory") != nullptr;  // CANN's, in KB
+  // CANN's, in KB, or a database's.
+  const bool has_table = context.source_table("operator_memory") != nullptr || is_database(context);
   using Totals = std::array<int64_t, 3>;
   struct Allocation {
     int64_t name = kNull;

@@ -56,20 +56,24 @@ std::string json_string(std::string_view text) {
 
 TraceViewPlaces::TraceViewPlaces(const ChromeRank& rank) {
   const uint64_t tracks = rank.rows(Table::kTracks);
-  for (uint64_t track = 0; track < tracks; ++track)
+  is_database_ = rank.text(Table::kRanks, "source_format") == "ascend_db";
+  for (uint64_t track = 0; track < tracks; ++track) {
     taken_.emplace_back(rank.text(Table::kTracks, "pid", track));
+    tids_.emplace_back(rank.text(Table::kTracks, "tid", track));
+  }
+  if (is_database_) number_lanes(rank);
   for (uint64_t track = 0; track < tracks; ++track) {
     const std::string_view process = rank.text(Table::kTracks, "process", track);
     const std::string_view kind = rank.text(Table::kTracks, "kind", track);
     is_host_.push_back(kind == "host" || kind == "python");
-    const bool from_table = kind == "counter" && rank.text(Table::kTracks, "pid", track).empty();
+    const bool from_table =
+        kind == "counter" && rank.text(Table::kTracks, "pid", track).empty() && !is_database_;
     if (from_table || (is_computed(process) && kind == "analysis")) {
       places_.emplace_back();
       continue;
     }
     const std::string pid = process_id(rank, track);
-    const std::string tid = chrome_id(rank.text(Table::kTracks, "tid", track));
-    places_.push_back(R"("pid":)" + pid + R"(,"tid":)" + tid);
+    places_.push_back(R"("pid":)" + pid + R"(,"tid":)" + chrome_id(tids_[track]));
     describe_process(pid, process);
     const std::string_view thread = rank.text(Table::kTracks, "thread", track);
     if (!thread.empty() && kind != "counter")
@@ -78,17 +82,47 @@ TraceViewPlaces::TraceViewPlaces(const ChromeRank& rank) {
 }
 
 std::string TraceViewPlaces::process_id(const ChromeRank& rank, uint64_t track) {
-  const std::string_view pid = rank.text(Table::kTracks, "pid", track);
-  if (!pid.empty()) return chrome_id(pid);
+  const std::string pid(rank.text(Table::kTracks, "pid", track));
   const std::string name(rank.text(Table::kTracks, "process", track));
-  for (const auto& [process, id] : own_ids_) {
-    if (process == name) return id;
-  }
+  if (!pid.empty() &&
+      (!is_database_ || first_process_.try_emplace(pid, name).first->second == name))
+    return chrome_id(pid);
+  std::string& id = own_ids_[{pid, name}];
+  if (!id.empty()) return id;
   const KnownProcess* known = known_process(name);
-  const std::string id =
-      std::to_string(free_pid(known != nullptr && known->pid >= 0 ? known->pid : kFirstFreePid));
-  own_ids_.emplace_back(name, id);
+  id = std::to_string(free_pid(known != nullptr && known->pid >= 0 ? known->pid : kFirstFreePid));
   return id;
+}
+
+// A group's own lane comes before those of its planes.
+void TraceViewPlaces::number_lanes(const ChromeRank& rank) {
+  const auto text = [&](std::string_view column, uint64_t track) {
+    return rank.text(Table::kTracks, column, track);
+  };
+  std::vector<uint64_t> without_id;
+  for (uint64_t track = 0; track < tids_.size(); ++track) {
+    if (!tids_[track].empty()) continue;
+    if (text("kind", track) == "counter") {
+      tids_[track] = "0";
+    } else {
+      without_id.push_back(track);
+    }
+  }
+  std::stable_sort(without_id.begin(), without_id.end(),
+                   [&](uint64_t a, uint64_t b) { return text("thread", a) < text("thread", b); });
+  std::map<std::string_view, int64_t> numbers;  // by process
+  for (const uint64_t track : without_id)
+    tids_[track] = std::to_string(numbers[text("process", track)]++);
+}
+
+std::string_view TraceViewPlaces::category(uint64_t track, std::string_view cat,
+                                           std::string_view name) const {
+  if (!is_host_[track]) return "";
+  if (!is_database_) return cat;
+  if (cat == "op") return "cpu_op";
+  if (cat == "trace") return "python_function";
+  if (cat == "queue") return name.starts_with("Dequeue") ? "dequeue" : "enqueue";
+  return cat;
 }
 
 int64_t TraceViewPlaces::free_pid(int64_t usual) {

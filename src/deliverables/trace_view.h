@@ -8,9 +8,11 @@
 #define STEPSCOPE_DELIVERABLES_TRACE_VIEW_H_
 
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyses/timeline/timeline.h"
@@ -30,27 +32,34 @@ class TraceViewPlaces {
   explicit TraceViewPlaces(const ChromeRank& rank);
 
   // "pid":..,"tid":.. by track; "" for lanes that are computed anew, and for counters that the
-  // store has from other files than a timeline.
+  // store has from other files than a timeline: these are passed on as they are. Databases give an
+  // NPU's lanes no ids, and those of CANN and of Python the same ones: such are numbered.
   const std::vector<std::string>& places() const { return places_; }
   // Names and order of processes and threads, each an event.
   const std::vector<std::string>& metadata() const { return metadata_; }
+  const std::string& tid(uint64_t track) const { return tids_[track]; }
   // Only events of the host have categories in these files; readers tell the others by process.
-  bool is_host(uint64_t track) const { return is_host_[track]; }
+  // torch_npu's databases and its timelines have different words for the same.
+  std::string_view category(uint64_t track, std::string_view cat, std::string_view name) const;
   // A process of our own: its number, after its metadata were added.
   int64_t add_process(std::string_view name, int64_t usual_pid, int64_t sort_index);
   void add_thread(int64_t pid, int64_t tid, std::string_view name);
 
  private:
+  void number_lanes(const ChromeRank& rank);
   std::string process_id(const ChromeRank& rank, uint64_t track);
   void describe_process(const std::string& pid, std::string_view name);
   int64_t free_pid(int64_t usual);
 
   std::vector<std::string> places_;
+  std::vector<std::string> tids_;
   std::vector<bool> is_host_;
+  bool is_database_ = false;
   std::vector<std::string> metadata_;
   std::vector<std::string> described_;
   std::vector<std::string> taken_;
-  std::vector<std::pair<std::string, std::string>> own_ids_;  // of processes without an id
+  std::map<std::string, std::string> first_process_;                    // by id
+  std::map<std::pair<std::string, std::string>, std::string> own_ids_;  // by id and name
 };
 
 }  // namespace stepscope

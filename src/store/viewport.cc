@@ -101,7 +101,7 @@ class LaneQuery {
 
   // Takes the slices that an item stands for, the longest of which has that length; neighbours on
   // one pixel become one item, unless the last of them is wide.
-  void add(const ViewportItem& item, uint16_t longest) {
+  void add(const ViewportItem& item, uint16_t longest, bool is_estimate = false) {
     const bool is_wide = item.count == 1 && longest > wide_;
     if (pending_.count > 0 && item.start_ns < pixel_end_ns_ && !is_wide) {
       pending_.count += item.count;
@@ -115,14 +115,30 @@ class LaneQuery {
     }
     flush();
     pending_ = item;
+    pending_is_estimate_ = is_estimate;
     pixel_end_ns_ = pixel_end(item.start_ns);
     pending_longest_ = longest;
   }
 
   void flush() {
     if (pending_.count == 0) return;
+    if (pending_is_estimate_) make_exact();
     items_.push_back(pending_);
+    last_end_ns_ = pending_.end_ns;
     pending_.count = 0;
+  }
+
+  // A slice that stands for itself alone has its own times: people read them. Of several the
+  // estimate stays, behind the one before, which may reach into its bucket.
+  void make_exact() {
+    if (pending_.count == 1) {
+      pending_.start_ns = starts_.at(pending_.slice_row);
+      pending_.end_ns =
+          plus(pending_.start_ns, std::max<int64_t>(durations_.at(pending_.slice_row), 0));
+    } else {
+      pending_.start_ns = std::max(pending_.start_ns, last_end_ns_);
+      pending_.end_ns = std::max(pending_.end_ns, plus(pending_.start_ns, 1));
+    }
   }
 
   void read_slices(uint64_t first, uint64_t last) {
@@ -172,11 +188,11 @@ class LaneQuery {
           lane_.first_ns, static_cast<int64_t>(static_cast<uint64_t>(tile->bucket) << level.shift));
       const int64_t covered_ns =
           static_cast<int64_t>((static_cast<uint64_t>(tile->busy) << level.shift) >> 8);
-      // The bucket's own start stands for the start of its first slice: exact to less than a pixel.
+      // The bucket's own start stands for the start of its first slice: right to less than a pixel.
       add({start_ns, plus(start_ns, std::max<int64_t>(covered_ns, 1)),
            lane_.first_row + std::min<uint64_t>(tile->longest_row, lane_.rows - 1),
            tile->name == kNoTileName ? kNull : int64_t{tile->name}, next - tile->first_row},
-          tile->longest);
+          tile->longest, true);
     }
   }
 
@@ -208,6 +224,8 @@ class LaneQuery {
   ViewportItem pending_;
   int64_t pixel_end_ns_ = 0;  // of the pending item
   uint16_t pending_longest_ = 0;
+  bool pending_is_estimate_ = false;
+  int64_t last_end_ns_ = INT64_MIN;  // of the item before it
 };
 
 }  // namespace

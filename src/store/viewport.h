@@ -20,7 +20,8 @@ struct Viewport {
 };
 
 // A slice, or several that are too short to be told apart: then the longest of them stands for
-// `count`. One that is longer than two pixels is an item of its own, whatever lies on its first.
+// `count`, and the times are right to about a pixel. A slice that stands for itself has its own.
+// One that is longer than two pixels is an item of its own, whatever lies on its first.
 struct ViewportItem {
   int64_t start_ns = 0;
   int64_t end_ns = 0;      // of the last one it stands for

@@ -96,10 +96,14 @@ TEST_F(ViewportTest, CountsEverySliceThatOverlapsTheView) {
     for (const ViewportItem& item : items) {
       counted += item.count;
       EXPECT_GE(item.start_ns, before);
-      before = item.start_ns;
+      before = item.end_ns;
       ASSERT_GE(item.slice_row, kRowsBefore);
       ASSERT_LT(item.slice_row, kRowsBefore + spans.size());
       EXPECT_EQ(item.name, names.at(item.slice_row));
+      if (item.count > 1) continue;
+      const Span& span = spans[item.slice_row - kRowsBefore];
+      EXPECT_EQ(item.start_ns, span.start_ns);
+      EXPECT_EQ(item.end_ns, span.start_ns + span.duration_ns);
     }
     EXPECT_EQ(counted, expected);
     EXPECT_LE(items.size(), 1922u);

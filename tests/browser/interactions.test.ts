@@ -128,6 +128,23 @@ describe('the frame of a run', () => {
     await session.settle()
   })
 
+  it('leads from a slow rank to what shows it: all ranks beside each other', async () => {
+    await session.go(`${generated}/overview`)
+    const finding = () => session.page.locator('article').filter({ hasText: 'Rank 2 is slower than the others' })
+    await finding().getByRole('link', { name: en.page.ranks }).click()
+    await session.page.waitForURL(/ranks/)
+    await session.settle()
+    expect(session.address()).not.toMatch(/rank=/)
+    await expect.poll(() => session.page.locator('main').innerText()).toContain(en.ranks.why.longer_without_communication)
+    await expect.poll(() => session.page.locator('tr.line').count()).toBe(4)
+    await session.page.goBack()
+    await session.settle()
+    await finding().getByRole('link', { name: en.overview.evidence }).click()
+    await session.page.waitForURL(/timeline.*lanes=stream/)
+    await session.settle()
+    expect(session.address()).not.toMatch(/rank=/)
+  })
+
   it('chooses a step in the strip; the link reopens it', async () => {
     await session.go(`${generated}/overview`)
     const strip = session.page.getByRole('listbox')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { age, bytes, byUnit, capital, count, duration, exact, moment, share, shorten, tip } from './format'
+import { age, bytes, byUnit, capital, count, duration, exact, exactDuration, moment, share, shorten, tick, tip } from './format'
 
 test('durations have four digits and the unit that fits', () => {
   expect(duration(0)).toBe('0 ns')
@@ -9,6 +9,22 @@ test('durations have four digits and the unit that fits', () => {
   expect(duration(12_345_678)).toBe('12.35 ms')
   expect(duration(-2_000_000_000)).toBe('\u22122.000 s')
   expect(duration(null)).toBe('–')
+})
+
+test('exact times have every nanosecond', () => {
+  expect([exactDuration(0), exactDuration(7), exactDuration(999)]).toEqual(['0 ns', '7 ns', '999 ns'])
+  expect(exactDuration(1000)).toBe('1 µs')
+  expect(exactDuration(1_500)).toBe('1.500 µs')
+  expect(exactDuration(79_089_520)).toBe('79.089\u2009520 ms')
+  expect(exactDuration(1_000_000_001)).toBe('1.000\u2009000\u2009001 s')
+  expect(exactDuration(1_200_000_000)).toBe('1.200 s')
+  expect(exactDuration(4_321_000_000_000)).toBe('4\u2009321 s')
+  expect(exactDuration(-25_047)).toBe('\u221225.047 µs')
+})
+
+test('axes have round numbers', () => {
+  expect([0, 120e6, 90e6, 1.2e6, 800e3, 12.25e6, 999].map((ns) => tick(ns, 'ns'))).toEqual(['0', '120 ms', '90 ms', '1.2 ms', '800 µs', '12.25 ms', '999 ns'])
+  expect([tick(1536, 'bytes'), tick(0.5, 'share'), tick(1.5e10, 'bytes_per_second'), tick(2000, 'count')]).toEqual(['1.5 KiB', '50 %', '15 GB/s', '2\u2009000'])
 })
 
 test('sizes are binary, counts grouped, shares have a decimal', () => {

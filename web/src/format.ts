@@ -18,6 +18,16 @@ export function duration(ns: number | null): string {
   return `${digits(ns / 1e9)} s`
 }
 
+// All digits, in the unit that duration() takes and in groups of three; groups of zeros at the end say nothing.
+export function exactDuration(ns: number): string {
+  const whole = String(Math.abs(Math.round(ns)))
+  const groups = Math.min(3, Math.floor((whole.length - 1) / 3))
+  const unit = ['ns', 'µs', 'ms', 's'][groups]
+  const split = whole.length - 3 * groups
+  const rest = (whole.slice(split).match(/\d{3}/g) ?? []).join('\u2009').replace(/(\u2009?000)+$/, '')
+  return `${ns < 0 ? '\u2212' : ''}${count(Number(whole.slice(0, split)))}${rest && '.'}${rest} ${unit}`
+}
+
 export function bytes(value: number | null): string {
   if (value === null || Number.isNaN(value)) return '–'
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
@@ -66,6 +76,11 @@ export function byUnit(value: unknown, unit: string): string {
     case 'bytes_per_second': return rate(number, 'B/s')
     default: return typeof value === 'number' && !Number.isInteger(value) ? digits(value) : String(value)
   }
+}
+
+// At an axis, where numbers are round: zeros behind the point say nothing.
+export function tick(value: number, unit: string): string {
+  return value === 0 ? '0' : byUnit(value, unit).replace(/(\.\d*?)0+(?= )/, '$1').replace(/\.(?= )/, '')
 }
 
 // A time as the time since the run began; a run without slices has no beginning, and shows the clock.

@@ -14,6 +14,7 @@ export interface Place {
   end?: Cell
   slice?: Cell
   search?: string
+  lanes?: string // only these
 }
 
 export interface StepRange {
@@ -53,7 +54,7 @@ export function useRun() {
     return { name: page, params: { run: run.value }, query }
   }
   function timelineLink(place: Place) {
-    const values: Record<string, Cell | undefined> = { rank: place.rank, step: place.step, slice: place.slice, q: place.search?.slice(0, 120) }
+    const values: Record<string, Cell | undefined> = { rank: place.rank, step: place.step, slice: place.slice, q: place.search?.slice(0, 120), lanes: place.lanes }
     if (place.start !== undefined && place.start !== null && place.end !== undefined && place.end !== null) {
       const start = sinceStart(place.start)
       const end = sinceStart(place.end)

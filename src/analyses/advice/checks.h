@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyses/advice/rules.h"
+#include "analyses/rank_comparison/rank_comparison.h"
 
 namespace stepscope {
 
@@ -62,8 +63,6 @@ std::optional<Finding> check_fragmentation(const Facts& facts, const Rule& rule)
 
 // Below this part of the computing time an estimate of FLOPs says nothing about the device.
 inline constexpr double kMinFlopsCoverage = 0.5;
-// Of a step: what a slow rank needs more than the others.
-inline constexpr double kSlowRankExcess = 0.05;
 // Of a step: calls that get or give back device memory.
 inline constexpr double kAllocatorShare = 0.02;
 // How far a device is below the mean rate.

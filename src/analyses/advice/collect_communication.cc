@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
+#include "analyses/advice/averaged_steps.h"
 #include "analyses/advice/collect_facts.h"
 #include "analyses/common/interval_index.h"
 #include "analyses/common/merging.h"
@@ -15,53 +18,38 @@ namespace {
 // After this time the network card sends a lost packet again.
 constexpr int64_t kRetransmissionNs = 4'000'000'000;
 
-// Tables of the whole job add up all windows of a rank; these are the steps that they are sums of.
-struct StepCounts {
-  std::map<int64_t, int64_t> by_rank;
-  double of_a_window = 0;
-
-  int64_t of_link(int64_t src_rank, int64_t dst_rank) const {
-    int64_t most = 0;
-    for (const int64_t end : {src_rank, dst_rank}) {
-      const auto found = by_rank.find(end);
-      if (found != by_rank.end()) most = std::max(most, found->second);
-    }
-    if (most > 0) return most;
-    for (const auto& [rank, steps] : by_rank) most = std::max(most, steps);
-    return most;
-  }
+// A link in the steps that means are made of.
+struct LinkInSteps {
+  double time_ns = 0;  // a step, of the ranks that recorded it
+  int64_t longest_ns = 0;
+  const CommunicationOperatorRow* longest = nullptr;
 };
 
-StepCounts count_steps(RunAnalyses& run) {
-  StepCounts counts;
-  double windows = 0;
-  double all = 0;
-  for (const RankId& rank : run.ranks()) {
-    const size_t steps = run.steps(rank.position).size();
-    if (steps == 0) continue;
-    counts.by_rank[rank.rank] += static_cast<int64_t>(steps);
-    all += static_cast<double>(steps);
-    ++windows;
-  }
-  if (windows > 0) counts.of_a_window = all / windows;
-  return counts;
-}
-
-void take_late_peers(const Communication& communication, const StepCounts& steps, Facts& facts) {
-  for (const LateRankRow& row : communication.late_ranks) {
-    if (!row.late || row.recorded || row.waiting_ranks <= 0) continue;
-    const auto wait_ns = static_cast<int64_t>(static_cast<double>(row.wait_ns / row.waiting_ranks) /
-                                              steps.of_a_window);
-    if (wait_ns > facts.late_peer_wait_ns) {
-      facts.late_peer = row.rank;
-      facts.late_peer_wait_ns = wait_ns;
-    }
-  }
+std::map<LinkUse::Key, LinkInSteps> links_in_steps(RunAnalyses& run) {
+  std::vector<AveragedSteps> steps;
+  for (const RankId& rank : run.ranks())
+    steps.emplace_back(run.steps(rank.position), AveragedSteps::By::kWork);
+  std::map<LinkUse::Key, LinkInSteps> links;
+  std::map<int64_t, int64_t> counts;  // by rank: of all of its windows
+  for (const RankId& rank : run.ranks()) counts[rank.rank] += steps[rank.position].count();
+  for_each_link_use(run.communication(), [&](const LinkUse& use) {
+    if (!steps[use.position].hold(use.operation.start_ns)) return;
+    LinkInSteps& link = links[use.key()];
+    link.time_ns +=
+        static_cast<double>(use.time_ns) / static_cast<double>(counts[use.operation.rank]);
+    if (use.time_ns <= link.longest_ns) return;
+    link.longest_ns = use.time_ns;
+    link.longest = &use.operation;
+  });
+  return links;
 }
 
 // A ring is as slow as its slowest link: all communication that both ends show is held up by it.
-void take_slow_links(const Communication& communication, const StepCounts& steps, Facts& facts) {
-  for (const CommunicationMatrixRow& row : communication.matrix) {
+void take_slow_links(RunAnalyses& run, Facts& facts) {
+  const auto& matrix = run.communication().matrix;
+  if (std::ranges::none_of(matrix, &CommunicationMatrixRow::slow)) return;
+  auto links = links_in_steps(run);
+  for (const CommunicationMatrixRow& row : matrix) {
     if (!row.slow) continue;
     int64_t exposed_ns = kNull;
     for (const RankFacts& rank : facts.ranks) {
@@ -70,12 +58,38 @@ void take_slow_links(const Communication& communication, const StepCounts& steps
       const int64_t own_ns = std::max<int64_t>(rank.exposed_communication_ns - waited, 0);
       exposed_ns = exposed_ns == kNull ? own_ns : std::min(exposed_ns, own_ns);
     }
-    const int64_t moving_ns = row.time_ns / steps.of_link(row.src_rank, row.dst_rank);
-    facts.slow_links.push_back({row.src_rank, row.dst_rank,
-                                std::string(row.link.empty() ? row.transport : row.link),
-                                row.bandwidth, row.mean_bandwidth, row.packets,
-                                std::max(moving_ns, exposed_ns), exposed_ns});
+    const LinkInSteps& link = links[{row.src_rank, row.dst_rank, row.transport, row.link}];
+    LinkFacts& slow = facts.slow_links.emplace_back();
+    slow.src_rank = row.src_rank;
+    slow.dst_rank = row.dst_rank;
+    slow.kind = row.link.empty() ? row.transport : row.link;
+    slow.bytes_per_second = row.bandwidth;
+    slow.mean_of_kind = row.mean_bandwidth;
+    slow.transfers = row.packets;
+    slow.time_ns = std::max<int64_t>(std::llround(link.time_ns), exposed_ns);
+    slow.exposed_ns = exposed_ns;
+    if (link.longest != nullptr) slow.longest_transfer = place_of_operator(*link.longest);
   }
+}
+
+// The rank outside of the recording that is waited for, if there is one: more than half of all
+// waiting is for it.
+void take_late_peer(const Communication& communication, Facts& facts) {
+  for (const LateRankRow& row : communication.late_ranks) {
+    if (row.late && !row.recorded) facts.late_peer = row.rank;
+  }
+}
+
+// The mean over the steps of the ranks that wait for it.
+void take_wait_for_late_peer(Facts& facts) {
+  double sum_ns = 0;
+  double steps = 0;
+  for (const RankFacts& rank : facts.ranks) {
+    if (rank.late_peer_wait_ns <= 0) continue;
+    sum_ns += static_cast<double>(rank.late_peer_wait_ns) * static_cast<double>(rank.steps);
+    steps += static_cast<double>(rank.steps);
+  }
+  if (steps > 0) facts.late_peer_wait_ns = std::llround(sum_ns / steps);
 }
 
 // How long an operator waited for ranks that came later, as far as the recording tells.
@@ -84,11 +98,15 @@ int64_t waited_ns(const CommunicationOperatorRow& row) {
   return std::clamp<int64_t>(longest == kNull ? 0 : longest, 0, row.elapse_ns);
 }
 
-// What of receives, of waiting for other ranks and of collectives without their waiting no
-// computation hides: merged, cut at the ends of the steps that the other means are made of, on the
-// device that computes most. Waiting is known where other ranks recorded the operation too.
+// What of receives, of waiting for other ranks or for the late peer, and of collectives without
+// their waiting no computation hides: merged, cut at the ends of the steps that the other means are
+// made of, on the device that computes most. Waiting is known where other ranks recorded the
+// operation too.
 void take_exposed_parts(RunAnalyses& run, Facts& facts) {
   const Communication& communication = run.communication();
+  std::unordered_map<int64_t, const PeerWaitRow*> peer_waits;
+  if (facts.late_peer != kNull) peer_waits = longest_peer_waits(communication);
+  int64_t longest_wait_ns = 0;
   for (const RankId& rank : run.ranks()) {
     RankFacts& one = facts.ranks[rank.position];
     const std::vector<DeviceIntervals>& devices = run.device_intervals()[rank.position];
@@ -99,6 +117,8 @@ void take_exposed_parts(RunAnalyses& run, Facts& facts) {
     if (one.steps == 0 || busiest == devices.end()) continue;
     Merging receives;
     Merging waits;
+    Merging late_peer_waits;
+    AveragedSteps averaged(run.steps(rank.position), AveragedSteps::By::kWork);
     Merging collectives;
     bool is_wait_known = false;
     one.all_waits_known = true;
@@ -112,6 +132,16 @@ void take_exposed_parts(RunAnalyses& run, Facts& facts) {
       if (row.last_rank != kNull) {
         is_wait_known = true;
         waits.add(row.start_ns, row.start_ns + row.peer_wait_ns);
+      }
+      if (const auto wait = peer_waits.find(row.slice);
+          wait != peer_waits.end() && wait->second->peer == facts.late_peer) {
+        const PeerWaitRow& peer = *wait->second;
+        late_peer_waits.add(peer.first_start_ns,
+                            peer.first_start_ns + std::min(peer.wait_ns, row.elapse_ns));
+        if (peer.wait_ns > longest_wait_ns && averaged.hold(row.start_ns)) {
+          longest_wait_ns = peer.wait_ns;
+          facts.late_peer_place = place_of_operator(row);
+        }
       }
       if (row.collective == CollectiveKind::kReceive ||
           row.collective == CollectiveKind::kSendReceive) {
@@ -127,6 +157,7 @@ void take_exposed_parts(RunAnalyses& run, Facts& facts) {
     const std::vector<Interval> exposed_waits = exposed(waits);
     const IntervalIndex received(exposed_receives);
     const IntervalIndex waited(exposed_waits);
+    const IntervalIndex waited_for_late_peer(exposed(late_peer_waits));
     const IntervalIndex waited_in_receives(intersect_intervals(exposed_receives, exposed_waits));
     const IntervalIndex collected(exposed(collectives));
     int64_t counted = 0;
@@ -141,11 +172,13 @@ void take_exposed_parts(RunAnalyses& run, Facts& facts) {
       one.receive_wait_ns += in_step(waited_in_receives);
       one.collective_ns += in_step(collected);
       wait_ns += in_step(waited);
+      one.late_peer_wait_ns += in_step(waited_for_late_peer);
     }
     if (counted == 0) continue;
     one.receive_ns /= counted;
     one.receive_wait_ns /= counted;
     one.collective_ns /= counted;
+    one.late_peer_wait_ns /= counted;
     if (is_wait_known) one.communication_wait_ns = wait_ns / counted;
   }
 }
@@ -249,11 +282,11 @@ bool is_unaligned(const CommunicationTransferRow& row) {
 
 void collect_communication(RunAnalyses& run, Facts& facts) {
   const Communication& communication = run.communication();
-  const StepCounts steps = count_steps(run);
-  if (steps.by_rank.empty() || communication.operators.empty()) return;
+  if (communication.operators.empty()) return;
+  take_late_peer(communication, facts);
   take_exposed_parts(run, facts);
-  take_late_peers(communication, steps, facts);
-  take_slow_links(communication, steps, facts);
+  take_wait_for_late_peer(facts);
+  take_slow_links(run, facts);
   take_messages(communication, facts);
   take_transfers(communication, facts);
   take_contention(run, facts);

@@ -1,6 +1,7 @@
 #include "analyses/advice/collect_facts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -232,33 +233,12 @@ void take_memory(RunAnalyses& run, const RankId& rank, RankFacts& facts) {
   }
 }
 
-// What a rank needs of a step by itself: without communication, in which it waits for the others.
-int64_t own_ns(const RankFacts& rank) { return rank.step_ns - rank.exposed_communication_ns; }
-
-// Windows of one rank are the same rank at different times: its mean counts.
-void compare(Facts& facts) {
-  struct Own {
-    int64_t sum_ns = 0;
-    int64_t windows = 0;
-  };
-  std::map<int64_t, Own> by_rank;
-  for (const RankFacts& rank : facts.ranks) {
-    if (rank.step_ns == kNull) continue;
-    Own& own = by_rank[rank.rank];
-    own.sum_ns += own_ns(rank);
-    ++own.windows;
-  }
-  if (by_rank.size() < 2) return;
-  std::vector<std::pair<int64_t, int64_t>> all;  // time, rank
-  for (const auto& [rank, own] : by_rank) all.emplace_back(own.sum_ns / own.windows, rank);
-  std::sort(all.begin(), all.end());
-  const auto [slowest_ns, slowest] = all.back();
-  all.pop_back();
-  const int64_t others_ns = all[all.size() / 2].first;
-  if (facts.share(slowest_ns - others_ns) <= kSlowRankExcess) return;
-  facts.slow_rank = slowest;
-  facts.slow_rank_own_ns = slowest_ns;
-  facts.other_ranks_own_ns = others_ns;
+void take_slow_rank(RunAnalyses& run, Facts& facts) {
+  const auto slow = slow_rank(run.rank_comparison());
+  if (!slow) return;
+  facts.slow_rank = slow->rank;
+  facts.slow_rank_own_ns = std::llround(slow->own_ns);
+  facts.other_ranks_own_ns = std::llround(slow->others_own_ns);
 }
 
 void take_pipeline(RunAnalyses& run, Facts& facts) {
@@ -349,7 +329,7 @@ Facts collect_facts(RunAnalyses& run) {
       }
     }
   }
-  compare(facts);
+  take_slow_rank(run, facts);
   collect_communication(run, facts);
   take_pipeline(run, facts);
   collect_places(run, facts);

@@ -40,6 +40,7 @@ void collect_communication(RunAnalyses& run, Facts& facts);
 // Between two ranks by SDMA; and of a size that is no multiple of its blocks.
 bool is_sdma_transfer(const CommunicationTransferRow& row);
 bool is_unaligned(const CommunicationTransferRow& row);
+Place place_of_operator(const CommunicationOperatorRow& row);
 // Where to look; needs all other facts.
 void collect_places(RunAnalyses& run, Facts& facts);
 

@@ -1,11 +1,8 @@
 // Where to look: for each fact the worst instance of it.
 #include <algorithm>
-#include <map>
-#include <set>
-#include <string_view>
-#include <tuple>
 #include <utility>
 
+#include "analyses/advice/averaged_steps.h"
 #include "analyses/advice/collect_facts.h"
 #include "analyses/run_analyses.h"
 
@@ -27,22 +24,6 @@ class Worst {
   std::optional<Place>& place_;
   int64_t largest_ = 0;
 };
-
-// The same for rows that are kept by what they belong to.
-struct LongestOperation {
-  int64_t ns = 0;
-  const CommunicationOperatorRow* row = nullptr;
-
-  void offer(int64_t offered_ns, const CommunicationOperatorRow& offered) {
-    if (offered_ns <= ns) return;
-    ns = offered_ns;
-    row = &offered;
-  }
-};
-
-Place place_of_operator(const CommunicationOperatorRow& row) {
-  return {row.rank, row.step, row.start_ns, row.end_ns()};
-}
 
 void take_step_places(std::span<const StepRow> steps, RankFacts& facts) {
   Worst longest(facts.longest_step_place);
@@ -74,16 +55,13 @@ void take_exposed_place(const std::vector<DeviceIntervals>& devices, std::span<c
 
 void take_operation_places(const Communication& communication, size_t position,
                            std::span<const StepRow> steps, RankFacts& facts) {
-  std::set<int64_t> averaged;
-  for (const StepRow& step : steps) {
-    if (step.averaged) averaged.insert(step.step);
-  }
+  AveragedSteps averaged(steps, AveragedSteps::By::kWork);
   Worst receive(facts.longest_receive);
   Worst collective(facts.longest_collective);
   for (size_t i = communication.first_operator[position];
        i < communication.first_operator[position + 1]; ++i) {
     const CommunicationOperatorRow& row = communication.operators[i];
-    if (!averaged.contains(row.step)) continue;
+    if (!averaged.hold(row.start_ns)) continue;
     if (row.collective == CollectiveKind::kReceive ||
         row.collective == CollectiveKind::kSendReceive) {
       receive.offer(row.elapse_ns, place_of_operator(row));
@@ -115,53 +93,6 @@ void take_memory_places(RunAnalyses& run, std::span<const StepRow> steps, RankFa
   }
 }
 
-void take_late_peer_place(const Communication& communication, Facts& facts) {
-  if (facts.late_peer == kNull) return;
-  const PeerWaitRow* longest = nullptr;
-  for (const PeerWaitRow& row : communication.peer_waits) {
-    if (row.peer == facts.late_peer && (longest == nullptr || row.wait_ns > longest->wait_ns))
-      longest = &row;
-  }
-  if (longest == nullptr) return;
-  for (const CommunicationOperatorRow& row : communication.operators) {
-    if (row.rank != longest->rank || row.window != longest->window || row.slice != longest->slice)
-      continue;
-    facts.late_peer_place = place_of_operator(row);
-    return;
-  }
-}
-
-// Of the transfers over a link, or where groups of two measure it of their operations.
-void take_link_places(const Communication& communication, Facts& facts) {
-  if (facts.slow_links.empty()) return;
-  std::map<std::pair<int64_t, int64_t>, LongestOperation> by_ends;
-  for (size_t position = 0; position < communication.ranks.size(); ++position) {
-    for (const CommunicationTransferRow& row : communication.ranks[position].transfers) {
-      by_ends[{row.src_rank, row.dst_rank}].offer(
-          row.time_ns,
-          communication.operators[communication.first_operator[position] + row.operation]);
-    }
-  }
-  // A rank may be in several groups of two.
-  std::map<uint64_t, std::set<int64_t>> pairs;
-  for (const CommunicationOperatorRow& row : communication.operators) {
-    if (row.group_size == 2) pairs[row.group_identity].insert(row.rank);
-  }
-  using Direction = std::tuple<int64_t, int64_t, std::string_view>;  // from, to, kind
-  std::map<Direction, LongestOperation> by_pair;
-  for (const CommunicationOperatorRow& row : communication.operators) {
-    if (row.group_size != 2 || row.transmit_ns == kNull) continue;
-    for (const int64_t other : pairs[row.group_identity]) {
-      if (other != row.rank) by_pair[{row.rank, other, row.kind}].offer(row.transmit_ns, row);
-    }
-  }
-  for (LinkFacts& link : facts.slow_links) {
-    const CommunicationOperatorRow* longest = by_ends[{link.src_rank, link.dst_rank}].row;
-    if (longest == nullptr) longest = by_pair[{link.src_rank, link.dst_rank, link.kind}].row;
-    if (longest != nullptr) link.longest_transfer = place_of_operator(*longest);
-  }
-}
-
 void take_transfer_places(const Communication& communication, Facts& facts) {
   Worst unaligned(facts.unaligned_transfer);
   Worst retransmission(facts.retransmission);
@@ -178,6 +109,10 @@ void take_transfer_places(const Communication& communication, Facts& facts) {
 
 }  // namespace
 
+Place place_of_operator(const CommunicationOperatorRow& row) {
+  return {row.rank, row.step, row.start_ns, row.end_ns()};
+}
+
 void collect_places(RunAnalyses& run, Facts& facts) {
   const Communication& communication = run.communication();
   for (const RankId& rank : run.ranks()) {
@@ -192,8 +127,6 @@ void collect_places(RunAnalyses& run, Facts& facts) {
     take_operation_places(communication, rank.position, steps, one);
   }
   if (communication.operators.empty()) return;
-  take_late_peer_place(communication, facts);
-  take_link_places(communication, facts);
   take_transfer_places(communication, facts);
   Worst small(facts.small_message);
   for (const CommunicationOperatorRow& row : communication.operators) {

@@ -36,9 +36,7 @@ int64_t own_communication_ns(const Facts& facts, const RankFacts** rank) {
   int64_t least_ns = kNull;
   for (const RankFacts& each : facts.ranks) {
     if (each.steps == 0) continue;
-    const int64_t waited =
-        std::max(each.communication_wait_ns == kNull ? 0 : each.communication_wait_ns,
-                 facts.late_peer == kNull ? 0 : facts.late_peer_wait_ns);
+    const int64_t waited = std::max(each.communication_wait_ns, each.late_peer_wait_ns);
     const int64_t received = each.receive_ns - each.receive_wait_ns;
     const int64_t own = std::max<int64_t>(each.exposed_communication_ns - waited - received, 0);
     if (least_ns != kNull && own >= least_ns) continue;

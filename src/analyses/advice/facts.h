@@ -31,6 +31,7 @@ struct RankFacts {
   int64_t exposed_communication_ns = 0;
   int64_t communication_wait_ns = kNull;  // of the exposed: waiting for ranks that come later
   int64_t receive_wait_ns = 0;            // of that: in receives; it is in receive_ns too
+  int64_t late_peer_wait_ns = 0;          // of the exposed: waiting for Facts::late_peer
   bool all_waits_known = false;           // every rank of its operations is in the input
   int64_t exposed_copy_ns = 0;            // copies with neither computing nor communication
   int64_t pageable_copy_ns = 0;           // copies from or to pageable memory
@@ -143,7 +144,7 @@ struct Facts {
   int64_t slow_rank_own_ns = kNull;    // its step without communication
   int64_t other_ranks_own_ns = kNull;  // median of the others
   int64_t late_peer = kNull;           // a rank outside the recording that others wait for
-  int64_t late_peer_wait_ns = 0;
+  int64_t late_peer_wait_ns = 0;       // of the ranks that wait for it
   std::vector<LinkFacts> slow_links;
   double small_messages_share = std::nan("");       // of the time of collectives
   double unaligned_transfers_share = std::nan("");  // of the time of transfers between ranks

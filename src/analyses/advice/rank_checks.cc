@@ -76,7 +76,10 @@ std::optional<Finding> check_late_peer(const Facts& facts, const Rule& rule) {
   finding.confidence = Confidence::kDerived;
   finding.title = "Collectives wait " + words_for_time(facts.late_peer_wait_ns) +
                   " a step for rank " + std::to_string(facts.late_peer);
-  finding.detail = "The wait is for a notice of that peer; other tools count it as idle.";
+  finding.detail =
+      "The wait is for a notice of that peer; other tools count it as idle. Waiting that "
+      "computation "
+      "hides is not counted.";
   finding.evidence = {{"peer", Unit::kNone, static_cast<double>(facts.late_peer)},
                       {"wait", Unit::kNanoseconds, static_cast<double>(facts.late_peer_wait_ns)}};
   finding.places = places_of(facts.late_peer_place);

@@ -437,7 +437,10 @@ TEST(Rules, WaitingForASlowRankIsNotCommunication) {
 
 TEST(Rules, WaitingForALatePeerIsNotCommunicationEither) {
   Facts facts = healthy();
-  for (RankFacts& rank : facts.ranks) rank.exposed_communication_ns = 72 * kMs;
+  for (RankFacts& rank : facts.ranks) {
+    rank.exposed_communication_ns = 72 * kMs;
+    rank.late_peer_wait_ns = 70 * kMs;
+  }
   facts.late_peer = 5;
   facts.late_peer_wait_ns = 70 * kMs;
   const auto findings = find_causes(facts);

@@ -8,6 +8,9 @@
 #ifndef STEPSCOPE_ANALYSES_COMMUNICATION_COMMUNICATION_H_
 #define STEPSCOPE_ANALYSES_COMMUNICATION_COMMUNICATION_H_
 
+#include <functional>
+#include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "analyses/common/rank_rows.h"
@@ -48,6 +51,32 @@ void sum_links(Communication& result);
 void sum_operators(Communication& result);
 void find_late_ranks(const StoreReader& store, const std::vector<RankId>& ranks,
                      Communication& result);
+
+// What one operation moved over a link: its transfers of one size or, where the source tells no
+// transfers (NCCL, gloo), the exchange of a group of two.
+struct LinkUse {
+  size_t position;  // of the rank that recorded it
+  const CommunicationOperatorRow& operation;
+  int64_t src_rank;
+  int64_t dst_rank;
+  std::string_view transport;
+  std::string_view link;
+  int64_t packets;
+  int64_t bytes;
+  int64_t time_ns;
+
+  // A link of the matrix.
+  using Key = std::tuple<int64_t, int64_t, std::string_view, std::string_view>;
+  Key key() const { return {src_rank, dst_rank, transport, link}; }
+};
+void for_each_link_use(const Communication& communication,
+                       const std::function<void(const LinkUse&)>& visit);
+
+// Of each operator the longest wait of a plane for a peer, by the operator's slice: planes wait
+// side by side, so that the sum over all of them would be more than the operator took. Points into
+// the argument.
+std::unordered_map<int64_t, const PeerWaitRow*> longest_peer_waits(
+    const Communication& communication);
 
 // Smaller messages take as long as their latency, whatever the link can do.
 inline constexpr int64_t kSmallMessageBytes = 1 << 20;

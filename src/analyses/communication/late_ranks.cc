@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 #include "analyses/communication/communication.h"
@@ -21,24 +20,13 @@ struct Waiting {
 };
 using WaitingByRank = std::map<int64_t, Waiting>;
 
-// Of each operator the longest wait of a plane for a peer: planes wait side by side, so that the
-// sum over all of them would be more than the operator took.
 WaitingByRank named_by_waits(const Communication& result) {
-  struct Longest {
-    const PeerWaitRow* row = nullptr;
-  };
-  std::unordered_map<int64_t, Longest> longest;  // by slice, whose ids are those of the whole run
-  for (const PeerWaitRow& row : result.peer_waits) {
-    if (row.peer == row.rank || row.peer == kNull) continue;
-    Longest& one = longest[row.slice];
-    if (one.row == nullptr || row.wait_ns > one.row->wait_ns) one.row = &row;
-  }
   WaitingByRank late;
-  for (const auto& [slice, one] : longest) {
-    Waiting& waiting = late[one.row->peer];
+  for (const auto& [slice, row] : longest_peer_waits(result)) {
+    Waiting& waiting = late[row->peer];
     ++waiting.operators;
-    waiting.wait_ns += one.row->wait_ns;
-    waiting.ranks.insert({one.row->rank, one.row->window});
+    waiting.wait_ns += row->wait_ns;
+    waiting.ranks.insert({row->rank, row->window});
   }
   return late;
 }
@@ -96,6 +84,16 @@ void add(const WaitingByRank& late, std::string_view evidence, const Recorded& r
 }
 
 }  // namespace
+
+std::unordered_map<int64_t, const PeerWaitRow*> longest_peer_waits(const Communication& result) {
+  std::unordered_map<int64_t, const PeerWaitRow*> longest;
+  for (const PeerWaitRow& row : result.peer_waits) {
+    if (row.peer == row.rank || row.peer == kNull) continue;
+    const PeerWaitRow*& one = longest[row.slice];
+    if (one == nullptr || row.wait_ns > one->wait_ns) one = &row;
+  }
+  return longest;
+}
 
 void find_late_ranks(const StoreReader& store, const std::vector<RankId>& ranks,
                      Communication& result) {

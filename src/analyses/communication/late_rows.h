@@ -19,6 +19,8 @@ struct PeerWaitRow {
   int64_t plane = 0;
   int64_t waits = 0;
   int64_t wait_ns = 0;
+
+  int64_t first_start_ns = 0;  // for what is computed from these rows
 };
 
 inline constexpr Field<PeerWaitRow> kPeerWaitFields[] = {

@@ -53,37 +53,46 @@ void compare_links(std::vector<CommunicationMatrixRow>& matrix) {
 
 // Sources without transfers (NCCL, gloo) still measure a link where a group has two ranks: what its
 // collectives move passes between them. Both ranks have the operation; the lower one's row counts.
-void add_groups_of_two(Communication& result) {
+void for_each_group_of_two(const Communication& communication,
+                           const std::function<void(const LinkUse&)>& visit) {
   std::map<uint64_t, std::set<int64_t>> members;
-  for (const CommunicationOperatorRow& row : result.operators) {
+  for (const CommunicationOperatorRow& row : communication.operators) {
     if (row.group_size == 2) members[row.group_identity].insert(row.rank);
   }
-  using Key = std::tuple<int64_t, int64_t, std::string_view, std::string_view>;
-  std::map<Key, CommunicationMatrixRow> links;
-  for (const CommunicationOperatorRow& row : result.operators) {
-    if (row.group_size != 2 || row.matched_ranks != 2 || row.transmit_ns == kNull ||
-        row.transmit_ns <= 0 || row.bytes == kNull)
-      continue;
-    const std::set<int64_t>& ranks = members[row.group_identity];
-    if (ranks.size() != 2 || row.rank != *ranks.begin()) continue;
-    const std::string_view size = row.bytes < kSmallMessageBytes ? kSmallGroupOfTwo : kGroupOfTwo;
-    CommunicationMatrixRow& link = links[{*ranks.begin(), *ranks.rbegin(), size, row.kind}];
-    ++link.packets;
-    link.bytes += row.bytes;
-    link.time_ns += row.transmit_ns;
-  }
-  for (auto& [key, row] : links) {
-    std::tie(row.src_rank, row.dst_rank, row.transport, row.link) = key;
-    row.bandwidth = bytes_per_second(row.bytes, row.time_ns);
-    result.matrix.push_back(row);
+  for (size_t position = 0; position + 1 < communication.first_operator.size(); ++position) {
+    for (size_t i = communication.first_operator[position];
+         i < communication.first_operator[position + 1]; ++i) {
+      const CommunicationOperatorRow& row = communication.operators[i];
+      if (row.group_size != 2 || row.matched_ranks != 2 || row.transmit_ns == kNull ||
+          row.transmit_ns <= 0 || row.bytes == kNull)
+        continue;
+      const std::set<int64_t>& ranks = members[row.group_identity];
+      if (ranks.size() != 2 || row.rank != *ranks.begin()) continue;
+      visit({position, row, *ranks.begin(), *ranks.rbegin(),
+             row.bytes < kSmallMessageBytes ? kSmallGroupOfTwo : kGroupOfTwo, row.kind, 1,
+             row.bytes, row.transmit_ns});
+    }
   }
 }
 
 }  // namespace
 
+void for_each_link_use(const Communication& communication,
+                       const std::function<void(const LinkUse&)>& visit) {
+  bool has_transfers = false;
+  for (size_t position = 0; position < communication.ranks.size(); ++position) {
+    for (const CommunicationTransferRow& row : communication.ranks[position].transfers) {
+      has_transfers = true;
+      visit({position,
+             communication.operators[communication.first_operator[position] + row.operation],
+             row.src_rank, row.dst_rank, row.transport, row.link, row.packets,
+             row.packet_bytes * row.packets, row.time_ns});
+    }
+  }
+  if (!has_transfers) for_each_group_of_two(communication, visit);
+}
+
 void sum_links(Communication& result) {
-  using MatrixKey = std::tuple<int64_t, int64_t, std::string_view, std::string_view>;
-  std::map<MatrixKey, CommunicationMatrixRow> matrix;
   for (size_t position = 0; position < result.ranks.size(); ++position) {
     using LinkKey =
         std::tuple<int64_t, std::string_view, int64_t, int64_t, std::string_view, std::string_view>;
@@ -95,20 +104,14 @@ void sum_links(Communication& result) {
     for (const CommunicationTransferRow& transfer : result.ranks[position].transfers) {
       const CommunicationOperatorRow& operation =
           result.operators[result.first_operator[position] + transfer.operation];
-      const int64_t bytes = transfer.packet_bytes * transfer.packets;
       Sum& sum = links[{operation.step, operation.group, transfer.src_rank, transfer.dst_rank,
                         transfer.transport, transfer.link}];
       sum.row.rank = operation.rank;
       sum.row.window = operation.window;
       sum.row.packets += transfer.packets;
-      sum.row.bytes += bytes;
+      sum.row.bytes += transfer.packet_bytes * transfer.packets;
       sum.row.time_ns += transfer.time_ns;
       if (is_large(transfer)) sum.large += transfer.packets;
-      CommunicationMatrixRow& cell =
-          matrix[{transfer.src_rank, transfer.dst_rank, transfer.transport, transfer.link}];
-      cell.packets += transfer.packets;
-      cell.bytes += bytes;
-      cell.time_ns += transfer.time_ns;
     }
     for (auto& [key, sum] : links) {
       CommunicationLinkRow& row = sum.row;
@@ -118,12 +121,18 @@ void sum_links(Communication& result) {
       result.links.push_back(row);
     }
   }
+  std::map<LinkUse::Key, CommunicationMatrixRow> matrix;
+  for_each_link_use(result, [&](const LinkUse& use) {
+    CommunicationMatrixRow& cell = matrix[use.key()];
+    cell.packets += use.packets;
+    cell.bytes += use.bytes;
+    cell.time_ns += use.time_ns;
+  });
   for (auto& [key, row] : matrix) {
     std::tie(row.src_rank, row.dst_rank, row.transport, row.link) = key;
     row.bandwidth = bytes_per_second(row.bytes, row.time_ns);
     result.matrix.push_back(row);
   }
-  if (result.matrix.empty()) add_groups_of_two(result);
   compare_links(result.matrix);
 }
 

@@ -294,22 +294,27 @@ class RankReading {
 
   void add_peer_waits(std::span<const Task> tasks, CommunicationOperatorRow& operation) {
     // By peer and plane: planes wait side by side.
-    std::map<std::pair<int64_t, int32_t>, std::pair<int64_t, int64_t>> peers;  // waits, time
+    struct Waiting {
+      int64_t waits = 0;
+      int64_t wait_ns = 0;
+      int64_t first_start_ns = 0;
+    };
+    std::map<std::pair<int64_t, int32_t>, Waiting> peers;
     int64_t members = 0;
     for (const Task& task : tasks) {
       for (const int64_t member : {task.src_rank, task.dst_rank}) {
         if (member < kMostRanks) members = std::max(members, member + 1);
       }
       if (task.wait_ns == kNull || task.dst_rank == kNull) continue;
-      auto& [waits, wait_ns] = peers[{task.dst_rank, task.plane}];
-      ++waits;
-      wait_ns += task.wait_ns;
+      Waiting& waiting = peers[{task.dst_rank, task.plane}];
+      if (waiting.waits++ == 0) waiting.first_start_ns = task.ts_ns;  // tasks come by start
+      waiting.wait_ns += task.wait_ns;
     }
     if (members > 0) {
       int64_t& seen = group_sizes_[operation.group];
       seen = std::max(seen, members);
     }
-    for (const auto& [peer, sum] : peers) {
+    for (const auto& [peer, waiting] : peers) {
       PeerWaitRow row;
       row.rank = operation.rank;
       row.window = operation.window;
@@ -320,8 +325,9 @@ class RankReading {
       row.sequence = operation.sequence;
       row.peer = global(operation, peer.first);
       row.plane = peer.second;
-      row.waits = sum.first;
-      row.wait_ns = sum.second;
+      row.waits = waiting.waits;
+      row.wait_ns = waiting.wait_ns;
+      row.first_start_ns = waiting.first_start_ns;
       result_.peer_waits.push_back(row);
       if (row.peer == operation.rank) continue;
       const double least = kLatePeerShare * static_cast<double>(operation.elapse_ns);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyses/timeline/scope_layers.h"
+#include "base/decimal.h"
 #include "base/intervals.h"
 
 namespace stepscope {
@@ -76,6 +77,13 @@ class Lanes {
         return number("stream", a) < number("stream", b);
       });
     }
+    // A group's operations and then its planes: their ids say so, and the first events of a file do
+    // not.
+    const auto place = [&](uint64_t track) {
+      return std::pair(text("pid", track), parse_integer(text("tid", track)).value_or(-1));
+    };
+    std::stable_sort(communication_.begin(), communication_.end(),
+                     [&](uint64_t a, uint64_t b) { return place(a) < place(b); });
   }
 
   TimelineLane& add(std::string process, std::string name, LaneKind kind) {

@@ -63,6 +63,21 @@ TEST(Timeline, LanesOfASmallStore) {
 }
 
 // The layers of MindSpore's own trace_view.json. Its times are 37 ns late.
+// The first events of the file are on other planes.
+TEST(Timeline, OperationsOfAGroupComeBeforeItsPlanes) {
+  STEPSCOPE_NEEDS_SHARED_DATA();
+  const testing::ImportedRun imported(testing::shared_data() + "/ascend/msinsight/text/level1");
+  ASSERT_TRUE(imported.ok()) << imported.error();
+  RunAnalyses run(imported.shared_store(), {});
+  std::vector<std::string> names;
+  for (const TimelineLane& lane : run.timeline(0)) {
+    if (lane.kind == LaneKind::kCommunication) names.push_back(lane.name);
+  }
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"Group 0 Communication", "Plane 0", "Plane 1", "Plane 2",
+                                      "Plane 3", "Plane 4", "Plane 5", "Plane 6", "Plane 7"}));
+}
+
 TEST(Timeline, ScopesOfMindSporeEqualItsOwnFile) {
   STEPSCOPE_NEEDS_SHARED_DATA();
   const std::string folder = testing::shared_data() + "/mindspore_cpu/b_graph_lenet";

@@ -342,6 +342,29 @@ void make_visible(Report& report) {
   for (ReportLine& line : report.lines) all(line.name);
 }
 
+// Where to look, by what the pages and the other commands call it.
+void add_places(RunAnalyses& run, Report& report) {
+  int64_t first_ns = std::numeric_limits<int64_t>::max();
+  std::set<int64_t> ranks;
+  for (const RankId& rank : run.ranks()) {
+    ranks.insert(rank.rank);
+    const int64_t ns = number_at(run.store(), Table::kRanks, "first_ns", rank.position);
+    if (ns != kNull) first_ns = std::min(first_ns, ns);
+  }
+  for (const FindingRow& finding : report.findings) {
+    std::string words;
+    const auto add = [&](const std::string& more) { words += (words.empty() ? "" : ", ") + more; };
+    if (finding.rank != kNull && ranks.size() > 1) add("rank " + std::to_string(finding.rank));
+    if (finding.step != kNull) add("step " + std::to_string(finding.step));
+    if (finding.start_ns != kNull && finding.start_ns >= first_ns) {
+      add(words_for_time(finding.start_ns - first_ns) + " after the run began");
+      if (finding.end_ns > finding.start_ns)
+        add("for " + words_for_time(finding.end_ns - finding.start_ns));
+    }
+    report.places.push_back(std::move(words));
+  }
+}
+
 }  // namespace
 
 Report make_report(RunAnalyses& run, const std::string& name) {
@@ -350,6 +373,7 @@ Report make_report(RunAnalyses& run, const std::string& name) {
   add_head(run, report);
   add_budget(run, report);
   report.findings = run.findings();
+  add_places(run, report);
   for (const Reason& reason : run.reasons("findings")) report.no_findings = reason.why;
   add_lines(run, report);
   add_memory(run, report);

@@ -38,7 +38,8 @@ struct Report {
   std::vector<ReportPart> parts;  // add up to step_ns
   std::string between_steps;      // time that no step has; "" when there is none
   std::vector<FindingRow> findings;
-  std::string no_findings;  // why there are none
+  std::vector<std::string> places;  // of each finding, where to look; "" when it has none
+  std::string no_findings;          // why there are none
   std::string lines_title;
   std::vector<ReportLine> lines;  // kernels, or operators where there are none
   std::string no_lines;           // why there are neither

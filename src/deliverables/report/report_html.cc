@@ -18,7 +18,7 @@ constexpr std::string_view kHead = R"(<!doctype html>
 body{margin:0;background:var(--page);color:var(--text);font:14px/1.5 system-ui,sans-serif;font-variant-numeric:tabular-nums}
 main{max-width:1080px;margin:0 auto;padding:24px 16px}
 h1{font-size:20px;margin:0;overflow-wrap:anywhere}h2{font-size:16px;margin:0 0 12px}
-section{background:var(--card);border:1px solid var(--border);border-radius:8px;padding:16px;margin-top:16px}
+section{background:var(--card);border:1px solid var(--border);border-radius:8px;padding:16px;margin-top:16px;overflow-wrap:anywhere}
 .muted{color:var(--muted)}.gain{color:var(--gain)}
 table{border-collapse:collapse;width:100%}td,th{padding:4px 8px;text-align:right;white-space:nowrap}
 td:first-child,th:first-child{text-align:left;width:100%;white-space:normal;overflow-wrap:anywhere}
@@ -29,7 +29,7 @@ code{font:12px ui-monospace,monospace}
 .dot{display:inline-block;width:10px;height:10px;border-radius:3px;margin-right:8px}
 article{border-top:1px solid var(--border);padding:12px 0 0;margin-top:12px}article:first-of-type{border:0;margin:0;padding:0}
 h3{font-size:14px;margin:0 0 4px}p{margin:0 0 6px}ul{margin:0;padding-left:18px}
-.columns{display:grid;grid-template-columns:1fr 1fr;gap:16px}
+.columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,320px),1fr));gap:0 16px}
 </style>
 )";
 
@@ -74,9 +74,11 @@ void append_list(std::string& out, const char* title, const std::vector<std::str
 
 void append_budget(std::string& out, const Report& report) {
   out += "<section><h2>Where a step goes</h2>";
-  if (report.steps == 0)
+  if (report.steps == 0) {
     out += "<p class=\"muted\">How long a step takes is not known: " + escaped(report.no_steps) +
-           "</p>";
+           "</p></section>\n";
+    return;
+  }
   out += "<div class=\"stack\" role=\"img\" aria-label=\"parts of a step\">";
   for (const ReportPart& part : report.parts)
     out += "<i style=\"width:" + percent(part.share) + ";background:" + part.colour +
@@ -96,13 +98,17 @@ void append_budget(std::string& out, const Report& report) {
 void append_findings(std::string& out, const Report& report) {
   out += "<section><h2>What holds it up</h2>";
   if (report.findings.empty()) out += "<p class=\"muted\">" + escaped(report.no_findings) + "</p>";
-  for (const FindingRow& finding : report.findings) {
+  for (size_t i = 0; i < report.findings.size(); ++i) {
+    const FindingRow& finding = report.findings[i];
     out += "<article><h3>" + escaped(finding.title) + "</h3>";
     if (finding.gain_ns != kNull)
       out += "<p class=\"gain\">up to " + words_for_time(finding.gain_ns) + " a step (" +
              words_for_share(finding.gain_share) + "), " + std::string(finding.confidence) + "</p>";
     out += "<p>" + escaped(finding.detail) + "</p><p class=\"muted\">" + escaped(finding.remedy) +
-           "</p></article>";
+           "</p>";
+    if (!report.places[i].empty())
+      out += "<p class=\"muted\">See " + escaped(report.places[i]) + ".</p>";
+    out += "</article>";
   }
   out += "</section>\n";
 }
@@ -121,14 +127,15 @@ std::string report_html(const Report& report) {
   out += "</p>\n";
   append_findings(out, report);
   append_budget(out, report);
-  out += "<section><h2>" + escaped(report.lines_title) +
-         "</h2><table><tr><th>name</th><th>time</th><th>share</th><th>count</th></tr>";
+  out += "<section><h2>" + escaped(report.lines_title) + "</h2>";
+  if (!report.lines.empty())
+    out += "<table><tr><th>name</th><th>time</th><th>share</th><th>count</th></tr>";
   for (const ReportLine& line : report.lines)
     out += "<tr><td><code>" + escaped(line.name) + "</code></td><td>" +
            words_for_time(std::llround(line.ns)) + "</td><td>" + words_for_share(line.share) +
            "</td><td>" + std::to_string(line.count) + "</td></tr>";
-  out += "</table>";
-  if (report.lines.empty()) out += "<p class=\"muted\">" + escaped(report.no_lines) + "</p>";
+  out +=
+      report.lines.empty() ? "<p class=\"muted\">" + escaped(report.no_lines) + "</p>" : "</table>";
   out += "</section>\n<div class=\"columns\">";
   append_list(out, "Memory", report.memory, "nothing recorded");
   append_list(out, "Data preparation", report.data, "nothing recorded");

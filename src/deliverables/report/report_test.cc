@@ -141,6 +141,9 @@ TEST(Report, SaysWhyItKnowsNoSteps) {
   EXPECT_NE(report.no_steps.find("mark steps"), std::string::npos) << report.no_steps;
   EXPECT_NE(report_text(report, 0, false).find("How long a step takes is not known"),
             std::string::npos);
+  // What is not known has no empty figure beside it.
+  EXPECT_EQ(report_html(report).find("<table></table>"), std::string::npos);
+  EXPECT_EQ(report_html(report).find("class=\"stack\""), std::string::npos);
   EXPECT_NE(report_markdown(report).find(report.no_steps), std::string::npos);
   EXPECT_NE(report_html(report).find("mark steps"), std::string::npos);
 }
@@ -188,6 +191,27 @@ TEST(Report, TellsWhichStepsItCouldNotUse) {
             "recording");
   EXPECT_TRUE(report.quality[1].starts_with("note: window_cut, once: "));
   EXPECT_TRUE(report.quality[1].ends_with(", as step 0")) << report.quality[1];
+}
+
+// A title that needs two lines, and where to look.
+TEST(Report, FindingsAreAlignedAndSayWhereToLook) {
+  Report report;
+  FindingRow finding;
+  finding.title = "The device waits in long gaps; in the longest the host is in some_long_function";
+  finding.remedy = "Look there.";
+  report.findings = {finding};
+  report.places = {"rank 1, step 50, 12.0 ms after the run began, for 3.00 ms"};
+  const std::string text = report_text(report, 60, false);
+  EXPECT_NE(
+      text.find("\n  1. The device waits in long gaps; in the longest the host\n     is in some"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("\n     see: rank 1, step 50, 12.0 ms after the run began, for\n     3.00 ms"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(report_markdown(report).find("Look there.  \n   See rank 1"), std::string::npos);
+  EXPECT_NE(report_html(report).find("See rank 1, step 50"), std::string::npos);
 }
 
 TEST_F(ReportTest, MarkdownHasTables) {

@@ -14,9 +14,10 @@ std::string padded(std::string text, size_t width, bool right = false) {
   return right ? std::string(width - have, ' ') + text : text + std::string(width - have, ' ');
 }
 
-// Breaks at spaces, with an indent on every line.
-void append_wrapped(std::string& out, const std::string& text, size_t indent, size_t width) {
-  std::string line(indent, ' ');
+// Breaks at spaces, with an indent on every line; the first may have another one.
+void append_wrapped(std::string& out, const std::string& text, size_t indent, size_t width,
+                    const std::string& first = "") {
+  std::string line = first.empty() ? std::string(indent, ' ') : first;
   size_t start = 0;
   while (start < text.size()) {
     size_t end = text.find(' ', start);
@@ -95,7 +96,7 @@ std::string report_text(const Report& report, size_t width, bool colours) {
   if (report.findings.empty()) append_wrapped(out, report.no_findings, 2, width);
   for (size_t i = 0; i < report.findings.size(); ++i) {
     const FindingRow& finding = report.findings[i];
-    append_wrapped(out, std::to_string(i + 1) + ". " + finding.title, 2, width);
+    append_wrapped(out, finding.title, 5, width, padded("  " + std::to_string(i + 1) + ".", 5));
     if (finding.gain_ns != kNull)
       append_wrapped(out,
                      "gain: up to " + words_for_time(finding.gain_ns) + " a step (" +
@@ -104,6 +105,7 @@ std::string report_text(const Report& report, size_t width, bool colours) {
                      5, width);
     if (!finding.detail.empty()) append_wrapped(out, finding.detail, 5, width);
     append_wrapped(out, "do: " + std::string(finding.remedy), 5, width);
+    if (!report.places[i].empty()) append_wrapped(out, "see: " + report.places[i], 5, width);
   }
 
   printer.heading(report.lines_title);
@@ -137,12 +139,17 @@ std::string report_markdown(const Report& report) {
   }
   out += "\n## What holds it up\n\n";
   if (report.findings.empty()) out += report.no_findings + "\n";
-  for (const FindingRow& finding : report.findings) {
+  for (size_t i = 0; i < report.findings.size(); ++i) {
+    const FindingRow& finding = report.findings[i];
     out += "1. **" + finding.title + "**";
     if (finding.gain_ns != kNull)
       out += " (up to " + words_for_time(finding.gain_ns) + " a step, " +
              words_for_share(finding.gain_share) + ", " + std::string(finding.confidence) + ")";
     out += "  \n   " + finding.detail + "  \n   " + std::string(finding.remedy) + "\n";
+    if (!report.places[i].empty()) {
+      out.insert(out.size() - 1, "  ");
+      out += "   See " + report.places[i] + ".\n";
+    }
   }
   out +=
       "\n## " + report.lines_title + "\n\n| name | time | share | count |\n|---|---:|---:|---:|\n";

@@ -1,7 +1,7 @@
 // What all charts share, from the colours of the present theme.
 import { computed } from 'vue'
 
-import { byUnit } from '../format'
+import { tick } from '../format'
 import { colour, theme } from '../preferences'
 import type { ChartOption } from './echarts'
 
@@ -33,7 +33,8 @@ export function baseOption() {
 
 export function axis(name: string, extra: object = {}) {
   return {
-    name, nameLocation: 'middle', nameGap: 28, nameTextStyle: { color: colour('muted') },
+    // A single character, as Chinese names may be, does not lie on its side.
+    name, nameLocation: 'middle', nameGap: 28, ...(name.length === 1 ? { nameRotate: 0 } : {}), nameTextStyle: { color: colour('muted') },
     axisLine: { lineStyle: { color: colour('border') } }, axisTick: { show: false },
     axisLabel: { color: colour('muted'), hideOverlap: true }, splitLine: { lineStyle: { color: colour('border') } },
     ...extra,
@@ -42,7 +43,7 @@ export function axis(name: string, extra: object = {}) {
 
 // An axis of values with the unit that the server names.
 export function valueAxis(unit: string, extra: object = {}) {
-  return axis('', { type: 'value', axisLabel: { color: colour('muted'), hideOverlap: true, formatter: (value: number) => byUnit(value, unit) }, ...extra })
+  return axis('', { type: 'value', axisLabel: { color: colour('muted'), hideOverlap: true, formatter: (value: number) => tick(value, unit) }, ...extra })
 }
 
 // A distance of ticks that reads well in binary units: 1, 2, 4 ... of them.

@@ -179,11 +179,11 @@ export const fields: Record<string, string> = {
   'loss (data is missing), suspect (data is doubtful) or note': 'loss（丢失：数据缺失）、suspect（存疑：可能有误）或 note（说明）', 'how often': '出现次数', 'first places where it was found': '最先出现的位置', 'what it means': '含义',
   'totals leave these events out': '这些事件不计入合计',
   // rank_comparison：各卡对比
-  'complete steps': '完整的步数', 'mean length of a step over the steps of means, as in step_budget': '参与平均的步的平均时长，同 step_budget', 'first to last work of its devices': '其设备从第一个任务到最后一个任务',
+  'complete steps': '完整的步数', 'mean length of a step over the steps of means, as in step_budget': '参与平均的步的平均时长，同 step_budget', 'of it without communication that nothing hides, on the device that computes most': '其中除去未被掩盖的通信，取计算最多的设备', 'first to last work of its devices': '其设备从第一个任务到最后一个任务',
   'computation, summed over devices': '计算时间，各设备之和', 'sum of the communication operators': '通信算子的时长之和', 'no work, summed over devices': '没有任务的时间，各设备之和',
   'of it longer than on the fastest rank of each operation': '其中比每个操作最快的卡多用的时间', 'other ranks\' waiting for this one': '其他卡等待这张卡的时间', 'operations that other ranks recorded too': '其他卡也有记录的操作数',
-  'of them those that this rank started last': '其中这张卡最晚开始的操作数', 'step / mean of all ranks - 1': '步长 / 所有卡的平均 - 1', 'computation per step / mean of all ranks - 1': '每步计算时间 / 所有卡的平均 - 1',
-  'whether this rank holds up the others': '这张卡是否拖慢其他卡', 'longer steps, more computation, late for communication': '步更长、计算更多、通信时晚到',
+  'of them those that this rank started last': '其中这张卡最晚开始的操作数', 'step / mean of all ranks - 1': '步长 / 所有卡的平均 - 1', 'computation in the steps of means / mean of all ranks - 1': '参与平均的步中的计算时间 / 所有卡的平均 - 1',
+  'whether this rank holds up the others': '这张卡是否拖慢其他卡', 'longer steps, longer without communication, more computation, late for communication': '步更长、自身时间更长、计算更多、通信时晚到',
   // step_budget：一步的时间去向
   'number of the step': '步的编号', 'length of the step: computation + exposed communication + exposed copies + idle': '该步的时长：计算 + 未掩盖的通信 + 未掩盖的拷贝 + 空闲', 'time with copies or sets and nothing else': '只有拷贝或置值的时间',
   'time without any event on the device: queued + input + sync + gc + host + other': '设备上没有任何事件的时间：queued + input + sync + gc + host + other 之和', 'idle though the next work had already been launched': '下一个任务已经下发时的空闲',

@@ -41,6 +41,7 @@ const sentences: [RegExp, string][] = [
   [/^its step of middle length takes no time$/, '其长度居中的步不占时间'],
   [/^late for communication$/, '通信时晚到'],
   [/^longer steps$/, '步更长'],
+  [/^longer without communication$/, '自身时间更长'],
   [/^more computation$/, '计算更多'],
   [/^operators have no scope: .*/, '算子没有 scope：请记录模块（torch：with_stack=True）'],
   [/^queues were sampled in time, without batches.*/, '队列按时间采样，没有按批的记录'],

@@ -57,7 +57,7 @@ export default {
     findings: '助手', findingsDoc: '使训练步变长的原因，可节省最多的在前', noFindings: '没有突出的问题，占比最大的是{part}。',
     gain: '每步最多可省 {time}（{share}）', evidence: '在时间线中查看', operators: '耗时最多的算子类型', operatorsDoc: '按类型统计的算子自身时间（整个记录，主要工作所在处）',
     between: '两步之间有 {time} 不属于任何一步：一次迭代用时 {iteration}。',
-    perStep: '唯一的一步 | {n} 步的平均值', ofWindows: '{n} 个记录窗口', onDevices: '{n} 个设备', meanGap: '，', perStepDoc: '不含每张卡的第一步：它比其他步长', oneStep: '第 {n} 步', ranksHint: '卡 {rank}',
+    perStep: '唯一的一步 | {n} 步的平均值', ofWindows: '{n} 个记录窗口', onDevices: '{n} 个设备', meanGap: '，', perStepDoc: '不含每张卡的第一步：它比其他步长', oneStep: '第 {n} 步', ranksHint: '卡 {rank}', severalRanks: '{n} 张卡',
     confidence: { measured: '实测', derived: '推导', hint: '提示' },
     confidenceDoc: { measured: '时间就是这样测得的', derived: '由测得的时间按规则推出，规则可能有误', hint: '值得一看' },
     data: '数据准备', timeline: '时间线', resources: '资源', slices: '切片', slicesDoc: '记录中所有有起点和长度的事件，含所有卡', span: '记录时长', spanDoc: '从主机或设备的第一个事件开始到最后一个事件结束', busy: '设备忙碌', busyDoc: '任一流有任务的时间，占设备第一个任务到最后一个任务的时间的比例', operatorsBusy: '算子忙碌', operatorsBusyDoc: '没有记录设备：主机上有算子运行的时间，占从第一个到最后一个算子的时间的比例', hidden: '通信被掩盖', hiddenDoc: '与计算同时进行的通信比例', lanes: '泳道', lanesDoc: '时间线的行：线程、流以及由它们算出的内容', streams: '设备流', streamsDoc: '设备的任务队列；同一流内按序执行，多个流可同时执行',
@@ -163,8 +163,8 @@ export default {
   },
   ranks: {
     heat: '所有卡的各步', heatHint: '自身时间是一步去掉未掩盖的通信，即一张卡自身所需的时间。点击单元格打开该步。', own: '自身时间', step: '步长', communication: '通信', idle: '空闲',
-    slow: '卡 {rank} 慢：{why}。', even: '没有突出的卡。', single: '只记录了一张卡：没有可比较的对象。', and: '、', why: { late_for_communication: '其他卡在等它', longer_steps: '步更长', more_computation: '计算更多' },
-    slowList: '慢卡', slowDoc: '被其他卡等待，或计算或步长超出平均 20 % 以上的卡', reason: '原因', caused: '造成的等待', computeOver: '计算超出平均', stepOver: '步长超出平均', bars: '每张卡的时间', barsDoc: '整个记录中的计算、通信和空闲；计算与通信可能重叠', comparison: '各卡对比',
+    slow: '卡 {rank} 慢：{why}。', even: '没有突出的卡。', single: '只记录了一张卡：没有可比较的对象。', and: '、', why: { late_for_communication: '其他卡在等它', longer_steps: '步更长', longer_without_communication: '自身时间更长', more_computation: '计算更多' },
+    slowList: '慢卡', slowDoc: '被其他卡等待、自身时间比其他卡长，或计算或步长超出平均 20 % 以上的卡', reason: '原因', caused: '造成的等待', computeOver: '计算超出平均', stepOver: '步长超出平均', bars: '每张卡的时间', barsDoc: '整个记录中的计算、通信和空闲；计算与通信可能重叠', comparison: '各卡对比',
   },
   steps: {
     graph: '一步的阶段', graphDoc: '各阶段以及各流集合通信的开始和结束；完整步的平均值或所选的步。点击阶段可在时间线中查看。',

@@ -104,3 +104,9 @@ test('overlapping slices of a device are all shown, long stacks in part', () => 
 test('curves outside of the run have no lane', () => {
   expect(labels([], [series('queue', 'late', { first: 500, last: 900 }), series('queue', 'early', { first: -90, last: -5 })])).toEqual([])
 })
+
+test('the operations of a group come before its planes, planes by their numbers', () => {
+  const names = (more: Partial<Track>[]) => makeLanes(more.map((one) => track('communication', one)), [], options()).lanes.filter((lane) => lane.kind === 'track').map((lane) => lane.label)
+  expect(names([{ thread: 'Plane 1', pid: '9', tid: '2', slices: 50 }, { thread: 'Plane 0', pid: '9', tid: '1', slices: 20 }, { thread: 'Group 0 Communication', pid: '9', tid: '0', slices: 4 }])).toEqual(['Group 0 Communication', 'Plane 0', 'Plane 1'])
+  expect(names([{ thread: 'Group 0 Plane 10' }, { thread: 'Group 0 Plane 2' }, { thread: 'Group 0 Communication' }])).toEqual(['Group 0 Communication', 'Group 0 Plane 2', 'Group 0 Plane 10'])
+})

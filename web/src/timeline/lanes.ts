@@ -61,6 +61,10 @@ const orderOfKind: Record<string, number> = {
   step: 0, scope: 1, device: 2, merged_computation: 0, merged_communication: 1, pure_communication: 2, free: 3,
 }
 
+// The operations of a group, then its planes: so their ids are, and so their names where they have no ids.
+const byPlane = (a: Track, b: Track): number =>
+  a.pid.localeCompare(b.pid) || (Number(a.tid) || 0) - (Number(b.tid) || 0) || a.thread.localeCompare(b.thread, 'en', { numeric: true })
+
 const sectionOf = (track: Track): Section => sectionOfKind[track.kind] ?? 'other'
 
 export function laneLabel(track: Track): string {
@@ -154,7 +158,7 @@ export function makeLanes(tracks: Track[], series: Series[], options: LaneOption
     }
     const byOrder = (a: Track, b: Track) =>
       (orderOfKind[a.kind] ?? 5) - (orderOfKind[b.kind] ?? 5) || (a.level ?? 0) - (b.level ?? 0) || (a.device ?? 0) - (b.device ?? 0) ||
-      (a.stream ?? 0) - (b.stream ?? 0) || b.slices - a.slices
+      (a.stream ?? 0) - (b.stream ?? 0) || (a.kind === 'communication' && b.kind === a.kind ? byPlane(a, b) : 0) || b.slices - a.slices
     const own = (ofPosition.get(position)?.tracks ?? []).sort(byOrder)
     // Processes of the source with one lane each do not get a group each.
     const others = new Map<string, number>()

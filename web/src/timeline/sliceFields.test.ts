@@ -25,7 +25,7 @@ test('values with their units, exact ones and meanings; nothing that is empty or
 })
 
 test('the name of a collective is no number of a row', () => {
-  expect(typedFields(details, 'communication').map((one) => [one.title, one.value])).toEqual([['op', 'all_reduce'], ['bandwidth', '12.5 GB/s'], ['transit', '2.000 ms']])
+  expect(typedFields(details, 'communication').map((one) => [one.title, one.value])).toEqual([['op', 'all_reduce'], ['bandwidth', '12.5 GB/s'], ['transit', '2 ms']])
 })
 
 test('meanings in the chosen language', async () => {

@@ -1,6 +1,6 @@
 // What the typed tables say about a slice, with the meaning of each value; times and sizes by their names.
 import type { SliceDetails } from '../api'
-import { bytes, duration } from '../format'
+import { bytes, exactDuration } from '../format'
 import { columnDoc, columnTitle } from '../locale/serverTexts'
 
 export interface SliceField {
@@ -21,7 +21,7 @@ const isRowNumber = (part: TypedPart, name: string) => part === 'kernel' && name
 export const isShown = (part: TypedPart, name: string): boolean => !elsewhere.has(name) && !isRowNumber(part, name)
 
 function shown(name: string, value: string | number): Pick<SliceField, 'value' | 'exact'> {
-  if (/wait|transit/.test(name)) return { value: duration(Number(value)), exact: `${value} ns` }
+  if (/wait|transit/.test(name)) return { value: exactDuration(Number(value)), exact: `${value} ns` }
   if (/bytes|shared_memory/.test(name)) return { value: bytes(Number(value)), exact: `${value} B` }
   if (name === 'occupancy') return { value: `${value} %` }
   return { value: name === 'bandwidth' ? `${value} GB/s` : String(value) }
