@@ -252,6 +252,14 @@ def test_ctrl_c_ends_a_query(run: Path) -> None:
     assert message == "stepscope: the query was cancelled\n"
 
 
+def test_whoever_builds_the_program_has_what_record_needs() -> None:
+    """./run builds this target and no other."""
+    inputs = subprocess.run(
+        ["ninja", "-C", BUILD, "-t", "inputs", "stepscope"], capture_output=True, text=True
+    ).stdout.splitlines()
+    assert {"lib/libstepscope_injection.so", "lib/libstepscope_collector.so"} <= set(inputs)
+
+
 def test_signals_reach_the_recorded_program(tmp_path: Path) -> None:
     """Supervisors and batch systems send them to the process that they started."""
     # Whoever runs the tests by nohup, or in the background of a script, has some of them ignored.
