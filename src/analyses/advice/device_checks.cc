@@ -95,7 +95,7 @@ std::optional<Finding> check_no_tensor_cores(const Facts& facts, const Rule& rul
     finding.title = words_for_share(rank.tensor_core_eligible) +
                     " of the computing time could use tensor cores and does not";
     finding.detail =
-        "Matrix operators of " + words_for_rank(facts, rank) + " run kernels without tensor cores.";
+        "Matrix operators" + words_for_owner(facts, rank) + " run kernels without tensor cores.";
     finding.evidence = {{"eligible", Unit::kShare, rank.tensor_core_eligible},
                         {"used", Unit::kShare, rank.tensor_core_share}};
     finding.places = {place_of(rank)};

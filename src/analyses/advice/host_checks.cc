@@ -59,7 +59,7 @@ std::optional<Finding> check_sync_points(const Facts& facts, const Rule& rule) {
   finding.confidence = Confidence::kDerived;
   finding.title = "The host waits for the device " + words_for_number(rank->device_waits) +
                   " times a step, and the device then has nothing to do";
-  finding.detail = "After these waits the device of " + words_for_rank(facts, *rank) +
+  finding.detail = "After these waits the device" + words_for_owner(facts, *rank) +
                    " stands still for " + words_for_time(rank->idle_sync_ns) + " a step (" +
                    words_for_share(facts.share(rank->idle_sync_ns)) +
                    "), until new work is launched.";

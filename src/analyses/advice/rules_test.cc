@@ -390,6 +390,18 @@ TEST(Rules, LaunchingIsNoLimitOfAFewKernels) {
   EXPECT_EQ(find_causes(facts).size(), 1u);
 }
 
+TEST(Rules, ARunOfOneRankNeedsNoNameForIt) {
+  Facts facts = healthy();
+  const auto wait = [](RankFacts& rank) {
+    rank.idle_sync_ns = 40 * kMs;
+    rank.device_waits = 5;
+  };
+  wait(facts.ranks[0]);
+  EXPECT_NE(find_causes(facts).at(0).detail.find("the device of rank 0 stands"), std::string::npos);
+  facts.ranks.resize(1);
+  EXPECT_NE(find_causes(facts).at(0).detail.find("the device stands"), std::string::npos);
+}
+
 TEST(Rules, AStallNamesWhatTheHostWasIn) {
   Facts facts = healthy();
   facts.ranks[1].idle_stall_ns = 80 * kMs;

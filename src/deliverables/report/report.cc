@@ -357,7 +357,9 @@ void add_places(RunAnalyses& run, Report& report) {
     if (finding.rank != kNull && ranks.size() > 1) add("rank " + std::to_string(finding.rank));
     if (finding.step != kNull) add("step " + std::to_string(finding.step));
     if (finding.start_ns != kNull && finding.start_ns >= first_ns) {
-      add(words_for_time(finding.start_ns - first_ns) + " after the run began");
+      add(finding.start_ns == first_ns
+              ? "when the run began"
+              : words_for_time(finding.start_ns - first_ns) + " after the run began");
       if (finding.end_ns > finding.start_ns)
         add("for " + words_for_time(finding.end_ns - finding.start_ns));
     }
