@@ -32,7 +32,9 @@ class TorchSource:
     #: parameters that torch's callbacks can honour
     honours = frozenset({"record_shapes", "profile_memory", "data_process"})
 
-    def __init__(self) -> None:
+    def __init__(self, with_compiled: bool = True) -> None:
+        #: ranges of torch.compile: torch needs microseconds for each of them
+        self._with_compiled = with_compiled
         self._library: Library | None = None
         self._ranges: _itt.Ranges | _nvtx.Ranges | None = None
         self._modules: ModuleRanges | None = None
@@ -91,8 +93,9 @@ class TorchSource:
             _still_give_way.pop().stop()
         self._gives_way = GivesWay(self._library)
         self._gives_way.start()
-        self._compiled = CompiledRanges()
-        self._compiled.start()
+        if self._with_compiled:
+            self._compiled = CompiledRanges()
+            self._compiled.start()
         if wishes & MEMORY and not granted & MEMORY:
             why = "torch.profiler runs on this thread and has the reports until it ends"
             return {"profile_memory": why}

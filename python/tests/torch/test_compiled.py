@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import threading
 from collections import Counter
 from typing import Any, Callable
@@ -9,6 +10,7 @@ from typing import Any, Callable
 import pytest
 import stepscope
 import torch
+from stepscope import triggers
 from stepscope.torch import ProfilerActivity, profile
 
 _CPU = [ProfilerActivity.CPU]
@@ -102,6 +104,13 @@ def test_torch_profiler_keeps_its_ranges_and_its_flag(
     ours.stop()
     assert not is_flag_up()
     assert named(ours) == {"ours": 1}
+
+
+def test_a_watch_does_not_make_torch_take_its_slower_paths(tmp_path: pathlib.Path) -> None:
+    with triggers.watch(tmp_path, no_progress_s=None):
+        assert not is_flag_up()
+    with profile(activities=_CPU):
+        assert is_flag_up()
 
 
 def on_another_thread(work: Callable[[], object]) -> None:
