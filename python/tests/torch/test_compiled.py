@@ -131,5 +131,24 @@ def test_a_recording_that_another_thread_stops_leaves_room_for_torch_profiler() 
     with stepscope.open(again.run_path or "") as run:
         assert run.query("select count(*) as n from memory")["n"][0] == 0
     assert named(again) == {"again": 1}
+    nothing_is_left()
+
+
+def nothing_is_left() -> None:
     enable = torch.autograd.profiler._enable_profiler
-    assert not hasattr(enable, "__wrapped__"), "nothing is left of it"
+    assert not hasattr(enable, "__wrapped__")
+
+
+def test_a_recording_that_stops_within_backward_leaves_room_for_torch_profiler() -> None:
+    """Behind a backward pass torch puts back what its thread had before."""
+    ours = profile(activities=_CPU)
+    weight = torch.ones(2, requires_grad=True)
+    weight.register_post_accumulate_grad_hook(lambda _: ours.stop())
+    ours.start()
+    weight.sum().backward()
+    with by_torch() as theirs:
+        fast("theirs")
+    assert named(theirs) == {"theirs": 1}
+    with profile(activities=_CPU):
+        pass
+    nothing_is_left()
