@@ -22,7 +22,8 @@ from stepscope.torch._steps import OptimizerSteps
 
 #: the process that attached the source, by the source: a forked child finds its parent's here
 _attached: dict[TorchSource, int] = {}
-#: of windows that ended on another thread than they began on, whose place is still taken
+#: of windows that ended on another thread than they began on, or within a backward pass, behind
+#: which torch puts back what its thread had before: the place may still be taken
 _still_give_way: list[GivesWay] = []
 
 
@@ -32,7 +33,9 @@ class TorchSource:
     #: parameters that torch's callbacks can honour
     honours = frozenset({"record_shapes", "profile_memory", "data_process"})
 
-    def __init__(self) -> None:
+    def __init__(self, with_compiled: bool = True) -> None:
+        #: ranges of torch.compile: torch needs microseconds for each of them
+        self._with_compiled = with_compiled
         self._library: Library | None = None
         self._ranges: _itt.Ranges | _nvtx.Ranges | None = None
         self._modules: ModuleRanges | None = None
@@ -94,8 +97,9 @@ class TorchSource:
             _still_give_way.pop().stop()
         self._gives_way = GivesWay(self._library)
         self._gives_way.start()
-        self._compiled = CompiledRanges()
-        self._compiled.start()
+        if self._with_compiled:
+            self._compiled = CompiledRanges()
+            self._compiled.start()
         if wishes & MEMORY and not granted & MEMORY:
             why = "torch.profiler runs on this thread and has the reports until it ends"
             return {"profile_memory": why}
@@ -131,7 +135,7 @@ class TorchSource:
             self._compiled.stop()
             self._compiled = None
         library, self._library = self._library, None
-        place_is_free = library is None or library.stop() == 0
+        place_is_free = (library is None or library.stop() == 0) and not _within_backward()
         gives_way, self._gives_way = self._gives_way, None
         if gives_way and place_is_free:
             gives_way.stop()
@@ -163,6 +167,13 @@ class TorchSource:
         if self._ranges:
             return {"torch": f"{why}. Operators come by NVTX instead, without {rest}"}
         return {"torch": f"{why}. No operators are recorded: {_itt.HOW}"}
+
+
+def _within_backward() -> bool:
+    import torch
+
+    task = getattr(torch._C, "_current_graph_task_id", None)
+    return task is not None and task() != -1
 
 
 def _process_groups() -> dict[str, Any]:

@@ -50,7 +50,7 @@ class WatchedFrameworks:
         if operators:
             from stepscope.torch._source import TorchSource
 
-            source = TorchSource()
+            source = TorchSource(with_compiled=False)
             missing = source.start(parameters, Path())
             self._parts.append(source)
             for name, reason in missing.items():

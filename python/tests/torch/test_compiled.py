@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import threading
 from collections import Counter
 from typing import Any, Callable
@@ -9,6 +10,7 @@ from typing import Any, Callable
 import pytest
 import stepscope
 import torch
+from stepscope import triggers
 from stepscope.torch import ProfilerActivity, profile
 
 _CPU = [ProfilerActivity.CPU]
@@ -104,6 +106,13 @@ def test_torch_profiler_keeps_its_ranges_and_its_flag(
     assert named(ours) == {"ours": 1}
 
 
+def test_a_watch_does_not_make_torch_take_its_slower_paths(tmp_path: pathlib.Path) -> None:
+    with triggers.watch(tmp_path, no_progress_s=None):
+        assert not is_flag_up()
+    with profile(activities=_CPU):
+        assert is_flag_up()
+
+
 def on_another_thread(work: Callable[[], object]) -> None:
     thread = threading.Thread(target=work)
     thread.start()
@@ -122,5 +131,24 @@ def test_a_recording_that_another_thread_stops_leaves_room_for_torch_profiler() 
     with stepscope.open(again.run_path or "") as run:
         assert run.query("select count(*) as n from memory")["n"][0] == 0
     assert named(again) == {"again": 1}
+    nothing_is_left()
+
+
+def nothing_is_left() -> None:
     enable = torch.autograd.profiler._enable_profiler
-    assert not hasattr(enable, "__wrapped__"), "nothing is left of it"
+    assert not hasattr(enable, "__wrapped__")
+
+
+def test_a_recording_that_stops_within_backward_leaves_room_for_torch_profiler() -> None:
+    """Behind a backward pass torch puts back what its thread had before."""
+    ours = profile(activities=_CPU)
+    weight = torch.ones(2, requires_grad=True)
+    weight.register_post_accumulate_grad_hook(lambda _: ours.stop())
+    ours.start()
+    weight.sum().backward()
+    with by_torch() as theirs:
+        fast("theirs")
+    assert named(theirs) == {"theirs": 1}
+    with profile(activities=_CPU):
+        pass
+    nothing_is_left()
