@@ -106,10 +106,10 @@ def pipeline_manager() -> Any:
 
 
 def has_dataset_iterators() -> bool:
-    """Whether the program holds an iterator of a dataset."""
-    from mindspore.dataset.engine.iterators import ITERATORS_LIST
+    """Whether the program holds an iterator of a dataset; False where that is not known."""
+    from mindspore.dataset.engine import iterators
 
-    return any(iterator() is not None for iterator in ITERATORS_LIST)
+    return any(iterator() is not None for iterator in getattr(iterators, "ITERATORS_LIST", ()))
 
 
 def host_events_are_on() -> bool:
