@@ -112,6 +112,24 @@ def has_dataset_iterators() -> bool:
     return any(iterator() is not None for iterator in getattr(iterators, "ITERATORS_LIST", ()))
 
 
+def follow_dataset_iterators(comes: Callable[[], None]) -> Callable[[], None]:
+    """Calls it before an iterator of a dataset is made; returns what ends that."""
+    from mindspore.dataset.engine.iterators import Iterator
+
+    make = Iterator.__init__
+
+    def followed(self: Any, *arguments: Any, **options: Any) -> None:
+        comes()
+        make(self, *arguments, **options)
+
+    Iterator.__init__ = followed
+
+    def stop() -> None:
+        Iterator.__init__ = make
+
+    return stop
+
+
 def host_events_are_on() -> bool:
     """MindSpore reads the variable before its first operator; later it has no effect."""
     return os.environ.get("MS_ENABLE_RUNTIME_PROFILER") == "1"
