@@ -1,9 +1,7 @@
-// kernel_details.csv and op_statistic.csv.
+// kernel_details.csv.
 #include <algorithm>
 #include <initializer_list>
-#include <limits>
 #include <map>
-#include <tuple>
 #include <unordered_map>
 
 #include <nlohmann/json.hpp>
@@ -98,14 +96,6 @@ std::vector<std::string> counter_names(const OutputContext& context) {
                     }
                   });
   return names;
-}
-
-const std::vector<std::string> kOpStatisticHeader = {
-    "Device_id",    "OP Type",      "Core Type",    "Count",   "Total Time(us)",
-    "Min Time(us)", "Avg Time(us)", "Max Time(us)", "Ratio(%)"};
-
-double percent(int64_t part, int64_t whole) {
-  return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
 struct KernelColumns {
@@ -247,31 +237,6 @@ struct DetailsForm {
   bool has_shapes;
 };
 
-// A run without a device: its operators on the host, by the time that is their own.
-Result<bool> write_host_op_statistic(OutputContext& context, const Sink& sink) {
-  if (!context.options.steps.empty()) return false;  // these sums are of the whole recording
-  std::vector<const OperatorTypeRow*> rows;
-  int64_t all_ns = 0;
-  for (const OperatorTypeRow& row : context.run.operators().types) {
-    if (row.rank != context.rank.rank || row.window != context.rank.window) continue;
-    rows.push_back(&row);
-    all_ns += row.self_ns;
-  }
-  std::stable_sort(
-      rows.begin(), rows.end(),
-      [](const OperatorTypeRow* a, const OperatorTypeRow* b) { return a->self_ns > b->self_ns; });
-  CsvWriter csv(sink, kOpStatisticHeader);
-  for (const OperatorTypeRow* row : rows) {
-    csv.text("host").known(row->type).text("HOST_CPU").integer(row->count);
-    csv.us(row->self_ns).us(row->min_ns);
-    csv.rounded(static_cast<double>(row->self_ns) / 1e3 / static_cast<double>(row->count), 3);
-    csv.us(row->max_ns);
-    csv.rounded(percent(row->self_ns, all_ns), 3);
-    if (auto status = csv.end_row(); !status) return std::move(status.error());
-  }
-  return csv.finish();
-}
-
 }  // namespace
 
 Result<bool> write_kernel_details(OutputContext& context, const Sink& sink) {
@@ -342,52 +307,6 @@ Result<bool> write_kernel_details(OutputContext& context, const Sink& sink) {
       csv.known(source.cell(row, "Context ID"));
     }
     for (const std::string& counter : counters) csv.known(value_in(about, counter));
-    if (auto status = csv.end_row(); !status) return std::move(status.error());
-  }
-  return csv.finish();
-}
-
-Result<bool> write_op_statistic(OutputContext& context, const Sink& sink) {
-  const StoreReader& store = context.store();
-  struct Sum {
-    int64_t count = 0;
-    int64_t total_ns = 0;
-    int64_t min_ns = std::numeric_limits<int64_t>::max();
-    int64_t max_ns = 0;
-    void add(int64_t dur_ns) {
-      ++count;
-      total_ns += dur_ns;
-      min_ns = std::min(min_ns, dur_ns);
-      max_ns = std::max(max_ns, dur_ns);
-    }
-  };
-  std::map<std::tuple<int64_t, int64_t, int64_t>, Sum> sums;  // device, operator type, core
-  int64_t all_ns = 0;
-  std::unordered_map<int64_t, bool> computes;
-  for_each_row<8>(store, Table::kKernels, context.rank.position,
-                  {"dur", "class", "flags", "step", "device", "op_type", "type", "name"},
-                  [&](const auto& row) {
-                    const auto [dur_ns, work_class, flags, step, device, op_type, type, name] = row;
-                    const auto [compute, added] = computes.try_emplace(work_class, false);
-                    if (added) compute->second = store.string(work_class) == "compute";
-                    if (!compute->second || dur_ns == kNull || dur_ns < 0) return;
-                    if ((flags & kFlagImpossible) != 0 || !context.chosen_step(step)) return;
-                    all_ns += dur_ns;
-                    sums[{device, op_type == kNull ? name : op_type, type}].add(dur_ns);
-                  });
-  if (sums.empty()) return write_host_op_statistic(context, sink);
-  std::vector<std::pair<std::tuple<int64_t, int64_t, int64_t>, Sum>> rows(sums.begin(), sums.end());
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-    return a.second.total_ns > b.second.total_ns;
-  });
-  CsvWriter csv(sink, kOpStatisticHeader);
-  for (const auto& [key, sum] : rows) {
-    const auto& [device, op_type, core] = key;
-    csv.integer(device).known(store.string(op_type)).known(store.string(core)).integer(sum.count);
-    csv.us(sum.total_ns).us(sum.min_ns);
-    csv.rounded(static_cast<double>(sum.total_ns) / 1e3 / static_cast<double>(sum.count), 3);
-    csv.us(sum.max_ns);
-    csv.rounded(percent(sum.total_ns, all_ns), 3);
     if (auto status = csv.end_row(); !status) return std::move(status.error());
   }
   return csv.finish();

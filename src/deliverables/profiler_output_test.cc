@@ -126,6 +126,37 @@ TEST(ProfilerOutput, ChosenStepsAndCancelling) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path("stopped")));
 }
 
+TEST(OpStatistic, OfTheOperatorsOfChosenSteps) {
+  const testing::TemporaryFolder folder;
+  testing::MadeRun run;
+  const TrackId thread = testing::host_track(run.rank, "main");
+  const auto add = [&](std::string_view name, int64_t ts_ns, int64_t dur_ns) {
+    SliceRecord slice = testing::slice_of(run.rank, name, ts_ns, dur_ns, SliceKind::kOp);
+    slice.detail = run.rank.add_op({});
+    run.rank.add_slice(thread, slice);
+  };
+  for (const int64_t step : {1, 2, 3}) {
+    testing::add_step(run.rank, step, step * 100'000, 90'000);
+    add("linear", step * 100'000 + 1000, step * 10'000);  // with matmul in it
+    add("matmul", step * 100'000 + 2000, step * 1000);
+  }
+  const auto statistic = [&](const char* name, std::vector<int64_t> steps) {
+    ProfilerOutputOptions options;
+    options.steps = std::move(steps);
+    const std::string out = folder.path(name);
+    EXPECT_TRUE(write_profiler_output(run.analyses(), run.analyses().ranks()[0], out, options));
+    std::vector<std::string> lines;
+    for (const auto& row : read_csv(out + "/op_statistic.csv").rows) {
+      lines.push_back(row.at("OP Type") + " " + row.at("Count") + " " + row.at("Total Time(us)") +
+                      " " + row.at("Max Time(us)"));
+    }
+    return lines;
+  };
+  EXPECT_EQ(statistic("some", {2, 3}),
+            (std::vector<std::string>{"linear 2 45.000 30.000", "matmul 2 5.000 3.000"}));
+  EXPECT_EQ(statistic("all", {1, 2, 3}), statistic("whole", {}));
+}
+
 TEST(OperatorDetails, ShapesOfOurOwnRecordings) {
   const testing::TemporaryFolder folder;
   testing::MadeRun run;

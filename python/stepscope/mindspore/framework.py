@@ -106,10 +106,28 @@ def pipeline_manager() -> Any:
 
 
 def has_dataset_iterators() -> bool:
-    """Whether the program holds an iterator of a dataset."""
-    from mindspore.dataset.engine.iterators import ITERATORS_LIST
+    """Whether the program holds an iterator of a dataset; False where that is not known."""
+    from mindspore.dataset.engine import iterators
 
-    return any(iterator() is not None for iterator in ITERATORS_LIST)
+    return any(iterator() is not None for iterator in getattr(iterators, "ITERATORS_LIST", ()))
+
+
+def follow_dataset_iterators(comes: Callable[[], None]) -> Callable[[], None]:
+    """Calls it before an iterator of a dataset is made; returns what ends that."""
+    from mindspore.dataset.engine.iterators import Iterator
+
+    make = Iterator.__init__
+
+    def followed(self: Any, *arguments: Any, **options: Any) -> None:
+        comes()
+        make(self, *arguments, **options)
+
+    Iterator.__init__ = followed
+
+    def stop() -> None:
+        Iterator.__init__ = make
+
+    return stop
 
 
 def host_events_are_on() -> bool:

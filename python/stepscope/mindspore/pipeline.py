@@ -1,8 +1,9 @@
 """The data pipeline, from minddata's profiling manager.
 
 It samples queues and processors on a thread of its own. Its files, written when it is stopped, stay
-beside the recording. They always have the same names; windows of one `stepscope record`, which have
-one folder, are told apart by a number in front.
+beside the recording. They always have the same names; pipelines that follow each other (a loop that
+makes an iterator for each epoch, windows of one `stepscope record`) are told apart by a number in
+front.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Callable
 
 from stepscope.mindspore import framework
 from stepscope.mindspore.scratch import make_scratch
+from stepscope.profiler._log import Once, guarded
 
 # One pass over /proc takes it 20 to 40 ms: asked for more often it keeps a processor busy.
 _INTERVAL_MS = 100
@@ -21,6 +24,9 @@ NOTHING_TOLD = (
     "minddata told nothing: it only records the first pipeline whose iterator is made after the "
     "profiler. Make the profiler before that iterator (Model.train makes one for all epochs)"
 )
+# Of a window: three files each.
+_MOST_PIPELINES = 100
+TOO_MANY = f"only the first {_MOST_PIPELINES} data pipelines of a window are recorded"
 
 
 class _Manager:
@@ -100,8 +106,12 @@ _manager = _Manager()
 class Pipeline:
     def __init__(self) -> None:
         self._folder: Path | None = None
+        self._stop_following: Callable[[], None] | None = None
+        self._once = Once()
+        self._count = 0
         #: known after the stop: minddata gives no error, only no files
-        self.told_nothing = False
+        self.told_nothing = True
+        self.has_left_some_out = False
 
     @staticmethod
     def expect() -> None:
@@ -109,18 +119,44 @@ class Pipeline:
         _manager.expect()
 
     def start(self, folder: Path) -> None:
-        _manager.start()
+        self._count = int(framework.has_dataset_iterators())
+        self._stop_following = framework.follow_dataset_iterators(self._iterator_comes)
+        try:
+            _manager.start()
+        except BaseException:
+            self.stop()
+            raise
         self._folder = folder
 
     def stop(self) -> None:
-        if not self._folder:
-            return
+        stop_following, self._stop_following = self._stop_following, None
+        if stop_following:
+            stop_following()
         folder, self._folder = self._folder, None
+        if folder:
+            self._save(folder)
+
+    def _iterator_comes(self) -> None:
+        """minddata stays with the first pipeline. When that has gone, and not before, the next one
+        can be recorded."""
+        with guarded("a data pipeline", self._once):
+            if not self._folder or (self._count and framework.has_dataset_iterators()):
+                return
+            if self._count >= _MOST_PIPELINES:
+                self.has_left_some_out = True
+                return
+            if self._count:
+                self._save(self._folder)
+                _manager.start()
+            self._count += 1
+
+    def _save(self, folder: Path) -> None:
         scratch = make_scratch()
         try:
             files = _manager.stop(scratch)
-            self.told_nothing = not files
-            _move(files, folder)
+            if files:
+                self.told_nothing = False
+                _move(files, folder)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 

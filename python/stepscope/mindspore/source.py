@@ -16,7 +16,7 @@ from stepscope.mindspore.guard import Guard
 from stepscope.mindspore.host_events import HostEvents
 from stepscope.mindspore.modules import ModuleRanges
 from stepscope.mindspore.operators import OperatorWindows
-from stepscope.mindspore.pipeline import NOTHING_TOLD, Pipeline
+from stepscope.mindspore.pipeline import NOTHING_TOLD, TOO_MANY, Pipeline
 from stepscope.mindspore.steps import ModelSteps
 from stepscope.profiler._log import Once, guarded
 from stepscope.profiler.parameters import Parameters
@@ -139,6 +139,8 @@ class MindSporeSource:
         with guarded("MindSpore's own profiler"):
             self._guard.open()
         pipeline, self._pipeline = self._pipeline, None
+        if pipeline and pipeline.has_left_some_out:
+            return {"mindspore pipeline": TOO_MANY}
         return {"data_process": NOTHING_TOLD} if pipeline and pipeline.told_nothing else {}
 
     def _try(self, part: str, start: Callable[[], None]) -> None:

@@ -315,16 +315,28 @@ def test_a_slow_step_of_model_train_is_captured(train: Started) -> None:
         assert rows(run, "select min(step) from steps")[0][0] < longest
 
 
-@pytest.mark.parametrize("when", ["after", "gone"])
+@pytest.mark.parametrize(("when", "batches"), [("after", 8), ("gone", 8), ("epochs", 24)])
 def test_a_pipeline_whose_iterator_is_made_after_the_start(
-    train: Started, recorded: Opened, when: str
+    train: Started, recorded: Opened, when: str, batches: int
 ) -> None:
     truth = train("iterator.py", when)
     assert truth["rest"] == 7
     run = recorded()
-    assert rows(run, _BATCHES) == [(1, 8, 8)]
+    assert rows(run, _BATCHES) == [(1, batches, batches)]
     assert "minddata told nothing" not in truth["said"]
     assert [found.code for found in run.quality] == ["no_steps"]
+
+
+def test_no_more_than_a_hundred_pipelines_are_recorded_and_that_is_said(
+    train: Started, recorded: Opened
+) -> None:
+    train("iterator.py", "many")
+    run = recorded()
+    assert rows(run, _BATCHES) == [(1, 800, 800)]
+    (left_out,) = [found.example for found in run.quality if found.code == "source_left_out"]
+    assert (
+        left_out == "mindspore pipeline: only the first 100 data pipelines of a window are recorded"
+    )
 
 
 def test_windows_of_a_profiler_that_was_made_before_the_iterator(

@@ -2,7 +2,8 @@
 
 WHEN is when the iterator is made: before the profiler, after its start, or between, when the
 profiler is there and has not been started; then it is started twice. With "gone" another iterator
-came and went there, with "second" another one came first.
+came and went there, with "second" another one came first. With "epochs" there is one for each of
+three epochs, with "many" for each of 101.
 """
 
 import json
@@ -34,6 +35,8 @@ if when in ("between", "second"):
     batches = made()
     next(batches), next(batches)
 profiler.start()
+for _ in range({"epochs": 2, "many": 100}.get(when, 0)):
+    assert len(list(made())) == 8
 batches = batches or made()
 next(batches)
 if when == "between":
