@@ -109,6 +109,31 @@ TEST_F(Bounds, MetadataThatAreTooLargeAreLostAndCounted) {
   EXPECT_FALSE(run.notes.contains("large"));
 }
 
+TEST_F(Bounds, MetadataThatAreNotJsonAreLostAndCounted) {
+  const RecordingStatistics statistics = record([&](Recorder& recorder) {
+    recorder.add_note("bad", "{not json");
+    recorder.add_note("good", "[1,2]");
+  });
+  EXPECT_EQ(statistics.not_recorded, 1);
+  EXPECT_TRUE(says(statistics, "not JSON"));
+  const ReadBack run = read_back(folder_.path("stepscope.raw"));
+  EXPECT_TRUE(run.notes.contains("good"));
+  EXPECT_FALSE(run.notes.contains("bad"));
+}
+
+// Of this recording: earlier ones of the process have said theirs.
+TEST_F(Bounds, NamesThatAreLostAreSaid) {
+  const std::string too_long(16'385, 'x');
+  names_.intern(too_long);
+  const RecordingStatistics statistics = record([&](Recorder&) {
+    names_.intern(too_long);
+    names_.intern(too_long);
+  });
+  EXPECT_TRUE(says(statistics, "2 names were cut at 16384 bytes"));
+  const ReadBack run = read_back(folder_.path("stepscope.raw"));
+  EXPECT_TRUE(run.notes.at("names_lost").starts_with(R"({"names":2,"why":"2 names were cut)"));
+}
+
 TEST_F(Bounds, LittleMemoryIsKeptWhereNothingNeedsMore) {
   RecorderOptions options;
   options.max_host_bytes = 1 << 20;
@@ -196,9 +221,9 @@ TEST(Threads, BeyondTheBoundAreCountedAndSaid) {
 TEST(NameTable, SaysWhatItsBoundsTook) {
   NameTable names;
   const uint32_t whole = names.intern(std::string(16'384, 'a'));
-  EXPECT_EQ(names.what_was_not_kept(), "");
+  EXPECT_EQ(names.lost(), 0u);
   EXPECT_EQ(names.intern(std::string(16'385, 'a')), whole);
-  EXPECT_TRUE(names.what_was_not_kept().starts_with("1 names of this process were cut at 16384"));
+  EXPECT_EQ(names.lost(), 1u);
 }
 
 TEST(RingRegistry, KeepsALowerLimitToo) {

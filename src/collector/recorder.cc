@@ -126,7 +126,8 @@ Recorder::Recorder(RecorderOptions options, const ClockSample& beginning,
       lasting_(chunk_, options_.watch.has_value()),
       watch_(options_.watch ? std::make_unique<Watch>(*options_.watch) : nullptr),
       file_began_ns_(beginning_.monotonic_ns),
-      chunk_began_ns_(beginning_.monotonic_ns) {
+      chunk_began_ns_(beginning_.monotonic_ns),
+      names_lost_before_(names_.lost()) {
   const SignalsBlocked for_new_threads;
   if (output_) chunk_.add_note("recording", beginning_json());
   for (const auto& [name, json] : options_.notes) add_note(name, json);
@@ -175,6 +176,10 @@ std::string Recorder::beginning_json() const {
 }
 
 void Recorder::add_note(std::string_view name, std::string_view json) {
+  if (!is_json(json)) {
+    lose(1, "metadata that are not JSON are not recorded");
+    return;
+  }
   {
     const std::lock_guard lock(notes_mutex_);
     if (note_bytes_ + name.size() + json.size() <= kMostNoteBytes) {

@@ -230,6 +230,7 @@ class Recorder {
   int64_t chunk_began_ns_ = 0;  // the same of the chunk that is being made,
   Losses chunk_lost_before_;    // with a watch
   uint32_t names_written_ = 0;
+  uint64_t names_lost_before_ = 0;  // by earlier recordings of the process
   std::unordered_map<int64_t, KnownThread> threads_;
   RecordingStatistics statistics_;
 
