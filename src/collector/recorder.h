@@ -160,6 +160,8 @@ class Recorder {
   void end_early(std::string why);
   void drain();
   void drain_ring(ThreadRing& ring);
+  // What `owner` has in the ring, up to `end`.
+  void drain_thread(stepscope_ring& ring, const RingOwner& owner, uint64_t end);
   void flush(bool last = false);
   void append(std::span<const std::byte> chunk, int64_t events, bool last = false);
   void add_names();

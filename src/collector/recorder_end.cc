@@ -152,7 +152,10 @@ std::vector<std::string> Recorder::loss_reasons_since(const Losses& before) {
   }
   if (static_cast<int64_t>(rings_.without_ring()) > before.without_ring) {
     reasons.emplace_back(
-        "threads recorded nothing: the rings of the others took what max_host_mb allows, raise it");
+        rings_.without_memory()
+            ? "threads recorded nothing: the system had no memory for their rings"
+            : "threads recorded nothing: the rings of the others took what max_host_mb allows, "
+              "raise it");
   }
   return reasons;
 }
