@@ -221,7 +221,7 @@ STEPSCOPE_API int stepscope_flush(void);
 
 // The id of a name, for as long as the process lives. Takes a lock; keep the id.
 STEPSCOPE_API uint32_t stepscope_name(const char* text, size_t length);
-// A fact about the run, kept with it: `json` is any JSON value.
+// A fact about the run, kept with it: `json` is any JSON value; anything else is counted as lost.
 STEPSCOPE_API void stepscope_metadata(const char* key, const char* json);
 // A step begins, which ends the one before. The whole process has one sequence of steps.
 STEPSCOPE_API void stepscope_step(int64_t number);

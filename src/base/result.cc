@@ -55,9 +55,12 @@ Error system_error(std::string what, const std::string& path, int error_number) 
       break;
     case ENOSPC:
     case EDQUOT:
+      error.code = ErrorCode::kNoSpace;
+      error.remedy = "free some space, or write to another disk";
+      break;
     case EFBIG:
       error.code = ErrorCode::kNoSpace;
-      error.remedy = "free some space or write elsewhere with -o";
+      error.remedy = "raise the limit of ulimit -f, or write to another disk";
       break;
     default:
       break;

@@ -32,6 +32,9 @@ TEST(Error, SystemErrorsNameThePathAndARemedy) {
     EXPECT_FALSE(error.remedy.empty()) << number;
   }
   EXPECT_EQ(system_error("x", "y", EIO).code, ErrorCode::kIo);
+  // Whoever writes, not all of them have an option -o.
+  EXPECT_EQ(system_error("x", "y", ENOSPC).remedy, "free some space, or write to another disk");
+  EXPECT_NE(system_error("x", "y", EFBIG).remedy.find("ulimit -f"), std::string::npos);
 }
 
 TEST(Result, HoldsAValueOrAnError) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -109,6 +110,31 @@ TEST_F(Bounds, MetadataThatAreTooLargeAreLostAndCounted) {
   EXPECT_FALSE(run.notes.contains("large"));
 }
 
+TEST_F(Bounds, MetadataThatAreNotJsonAreLostAndCounted) {
+  const RecordingStatistics statistics = record([&](Recorder& recorder) {
+    recorder.add_note("bad", "{not json");
+    recorder.add_note("good", "[1,2]");
+  });
+  EXPECT_EQ(statistics.not_recorded, 1);
+  EXPECT_TRUE(says(statistics, "not JSON"));
+  const ReadBack run = read_back(folder_.path("stepscope.raw"));
+  EXPECT_TRUE(run.notes.contains("good"));
+  EXPECT_FALSE(run.notes.contains("bad"));
+}
+
+// Of this recording: earlier ones of the process have said theirs.
+TEST_F(Bounds, NamesThatAreLostAreSaid) {
+  const std::string too_long(16'385, 'x');
+  names_.intern(too_long);
+  const RecordingStatistics statistics = record([&](Recorder&) {
+    names_.intern(too_long);
+    names_.intern(too_long);
+  });
+  EXPECT_TRUE(says(statistics, "2 names were cut at 16384 bytes"));
+  const ReadBack run = read_back(folder_.path("stepscope.raw"));
+  EXPECT_TRUE(run.notes.at("names_lost").starts_with(R"({"names":2,"why":"2 names were cut)"));
+}
+
 TEST_F(Bounds, LittleMemoryIsKeptWhereNothingNeedsMore) {
   RecorderOptions options;
   options.max_host_bytes = 1 << 20;
@@ -196,9 +222,9 @@ TEST(Threads, BeyondTheBoundAreCountedAndSaid) {
 TEST(NameTable, SaysWhatItsBoundsTook) {
   NameTable names;
   const uint32_t whole = names.intern(std::string(16'384, 'a'));
-  EXPECT_EQ(names.what_was_not_kept(), "");
+  EXPECT_EQ(names.lost(), 0u);
   EXPECT_EQ(names.intern(std::string(16'385, 'a')), whole);
-  EXPECT_TRUE(names.what_was_not_kept().starts_with("1 names of this process were cut at 16384"));
+  EXPECT_EQ(names.lost(), 1u);
 }
 
 TEST(RingRegistry, KeepsALowerLimitToo) {
@@ -211,6 +237,26 @@ TEST(RingRegistry, KeepsALowerLimitToo) {
   EXPECT_NE(Attached(rings).ring, nullptr);
   EXPECT_EQ(Attached(rings).ring, nullptr);
   EXPECT_EQ(rings.without_ring(), 1u);
+}
+
+TEST(RingRegistry, AFullRingIsNotLeftToTheNextThread) {
+  RingRegistry rings;
+  rings.set_limits(4096, 1);
+  stepscope_ring* const ring = Attached(rings).ring;
+  ring->head = ring->mask / 2;
+  rings.detach(ring);
+  EXPECT_EQ(Attached(rings).ring, nullptr);
+  EXPECT_FALSE(rings.without_memory());
+  ring->tail = ring->head;
+  rings.release_ended();
+  EXPECT_EQ(Attached(rings).ring, ring);
+}
+
+TEST(RingRegistry, TellsThatTheSystemHasNoMemory) {
+  RingRegistry rings;
+  rings.set_limits(size_t{1} << 56, 1);
+  EXPECT_EQ(Attached(rings).ring, nullptr);
+  EXPECT_TRUE(rings.without_memory());
 }
 
 TEST(RingRegistry, HandsOutTheRingThatIsPrepared) {
@@ -262,6 +308,38 @@ struct Throwing final : Source {
   void collect(SourceOutput&) override {}
   void stop() override {}
 };
+
+// More of them than there are rings, before the writer's turn comes.
+TEST_F(Bounds, ThreadsThatEndLeaveTheirRingToTheNext) {
+  constexpr int kThreads = 200;
+  RecorderOptions options;
+  options.max_host_bytes = 1 << 20;  // one ring
+  std::map<int64_t, std::string> recorded;
+  const auto work = [&](Recorder&) {
+    for (int i = 0; i < kThreads; ++i) {
+      std::thread([&] {
+        stepscope_ring* const ring = rings_.attach();
+        ASSERT_NE(ring, nullptr) << i;
+        const std::string name = "work " + std::to_string(i);
+        recorded[::gettid()] = name;
+        for (int range = 0; range < 3; ++range) {
+          stepscope_record& record = ring->records[ring->head & ring->mask];
+          record.when = stepscope_ticks() << 16 | STEPSCOPE_USER;
+          record.duration = 1;
+          record.name = names_.intern(name);
+          __atomic_store_n(&ring->head, ring->head + 1, __ATOMIC_RELEASE);
+        }
+        rings_.detach(ring);
+      }).join();
+    }
+  };
+  const RecordingStatistics statistics = record(work, options);
+  EXPECT_EQ(statistics.events, 3 * kThreads);
+  EXPECT_EQ(statistics.not_recorded, 0);
+  EXPECT_EQ(statistics.threads, kThreads);
+  const ReadBack run = read_back(folder_.path("stepscope.raw"));
+  for (const testing::ReadRange& range : run.ranges) EXPECT_EQ(range.name, recorded[range.thread]);
+}
 
 TEST_F(Bounds, AStartThatFailsLeavesNoFile) {
   RecorderOptions options;

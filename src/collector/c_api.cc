@@ -306,8 +306,7 @@ uint32_t stepscope_name(const char* text, size_t length) try {
 }
 
 void stepscope_metadata(const char* key, const char* json) try {
-  if (key == nullptr || json == nullptr) return;
-  if (stepscope::is_json(json)) Process::instance().add_note(key, json);
+  if (key != nullptr && json != nullptr) Process::instance().add_note(key, json);
 } catch (const std::exception&) {  // NOLINT: without memory there is nothing to be said
 }
 

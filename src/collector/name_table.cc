@@ -16,25 +16,23 @@ NameTable::NameTable() : too_many_(names_.intern("(too many names)")) {}
 uint32_t NameTable::intern(std::string_view text) {
   if (text.size() > kLongestName) {
     text = text.substr(0, kLongestName);
-    not_kept_.fetch_add(1, std::memory_order_relaxed);
+    lost_.fetch_add(1, std::memory_order_relaxed);
   }
   const std::lock_guard lock(mutex_);
   if (names_.size() >= kMostNames || names_.text_bytes() >= kMostTextMebibytes << 20) {
     const StringId known = names_.find(text);
     if (known != kNoString) return known;
-    not_kept_.fetch_add(1, std::memory_order_relaxed);
+    lost_.fetch_add(1, std::memory_order_relaxed);
     return too_many_;
   }
   return names_.intern(text);
 }
 
-std::string NameTable::what_was_not_kept() const {
-  const uint64_t count = not_kept_.load(std::memory_order_relaxed);
-  if (count == 0) return {};
-  return std::to_string(count) + " names of this process were cut at " +
-         std::to_string(kLongestName) + " bytes, or are called (too many names): a process has " +
-         std::to_string(kMostNames) + " of them, of " + std::to_string(kMostTextMebibytes) +
-         " MiB, at most";
+std::string NameTable::how_lost(uint64_t count) {
+  return std::to_string(count) + " names were cut at " + std::to_string(kLongestName) +
+         " bytes, or are called (too many names): a process has " + std::to_string(kMostNames) +
+         " of them, of " + std::to_string(kMostTextMebibytes) +
+         " MiB, at most; give ranges that do the same the same name";
 }
 
 uint32_t NameTable::visit_from(uint32_t first,

@@ -19,8 +19,9 @@ class NameTable {
   NameTable();
 
   uint32_t intern(std::string_view text);
-  // The sentence, when the bounds have cut or replaced names so far; else "".
-  std::string what_was_not_kept() const;
+  // How many names the bounds have cut or replaced so far, and the sentence about `count` of them.
+  uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
+  static std::string how_lost(uint64_t count);
   // Calls visit(id, text) for the names from `first` on and returns how many there are now. The
   // texts live as long as the table.
   uint32_t visit_from(uint32_t first, const std::function<void(uint32_t, std::string_view)>& visit);
@@ -32,7 +33,7 @@ class NameTable {
   std::mutex mutex_;
   StringPool names_;
   uint32_t too_many_;
-  std::atomic<uint64_t> not_kept_ = 0;
+  std::atomic<uint64_t> lost_ = 0;
 };
 
 }  // namespace stepscope

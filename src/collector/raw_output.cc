@@ -1,6 +1,7 @@
 #include "collector/raw_output.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -32,6 +33,11 @@ Result<RawOutput> RawOutput::create(const std::string& folder, uint64_t most_byt
   output.descriptor_ =
       ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0640);
   if (output.descriptor_ < 0) return system_error("cannot record to", output.path_, errno);
+  struct stat file{};
+  if (::fstat(output.descriptor_, &file) != 0)
+    return system_error("cannot record to", output.path_, errno);
+  output.device_ = file.st_dev;
+  output.inode_ = file.st_ino;
   auto status = output.append(std::as_bytes(std::span(kRawFileMagic)));
   if (status.ok() && ::rename(temporary.c_str(), output.path_.c_str()) != 0)
     status = system_error("cannot record to", output.path_, errno);
@@ -46,6 +52,8 @@ RawOutput::RawOutput(RawOutput&& other) noexcept { *this = std::move(other); }
 
 RawOutput& RawOutput::operator=(RawOutput&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
+  std::swap(device_, other.device_);
+  std::swap(inode_, other.inode_);
   std::swap(path_, other.path_);
   std::swap(bytes_, other.bytes_);
   std::swap(most_bytes_, other.most_bytes_);
@@ -56,12 +64,22 @@ RawOutput& RawOutput::operator=(RawOutput&& other) noexcept {
 RawOutput::~RawOutput() { abandon(); }
 
 void RawOutput::abandon() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  if (has_file()) ::close(descriptor_);
   descriptor_ = -1;
+}
+
+bool RawOutput::has_file() const {
+  struct stat file{};
+  return ::fstat(descriptor_, &file) == 0 && file.st_dev == device_ && file.st_ino == inode_;
 }
 
 Status RawOutput::append(std::span<const std::byte> bytes, bool last) {
   if (bytes.empty()) return {};
+  if (!has_file()) {
+    return Error{ErrorCode::kIo, "recording stopped", path_,
+                 "the program has closed this file; the program goes on",
+                 "it should close only descriptors that it opened"};
+  }
   const uint64_t kept_back = last ? 0 : kKeptBackBytes;
   if (bytes_ + bytes.size() + kept_back > most_bytes_) {
     return Error{ErrorCode::kLimit, "recording stopped", path_,

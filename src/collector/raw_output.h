@@ -1,4 +1,7 @@
 // RawOutput: the raw file of a recording, appended to within a budget.
+//
+// Programs that close all descriptors there are close this one too, and may then have a file of
+// their own under its number. So each use first looks whose it is, at the cost of a system call.
 #ifndef STEPSCOPE_COLLECTOR_RAW_OUTPUT_H_
 #define STEPSCOPE_COLLECTOR_RAW_OUTPUT_H_
 
@@ -31,8 +34,12 @@ class RawOutput {
  private:
   RawOutput() = default;
   Status write_all(std::span<const std::byte> bytes);
+  // Whether the descriptor is still that of the file.
+  bool has_file() const;
 
   int descriptor_ = -1;
+  uint64_t device_ = 0;
+  uint64_t inode_ = 0;
   std::string path_;
   uint64_t bytes_ = 0;
   uint64_t most_bytes_ = 0;

@@ -126,7 +126,8 @@ Recorder::Recorder(RecorderOptions options, const ClockSample& beginning,
       lasting_(chunk_, options_.watch.has_value()),
       watch_(options_.watch ? std::make_unique<Watch>(*options_.watch) : nullptr),
       file_began_ns_(beginning_.monotonic_ns),
-      chunk_began_ns_(beginning_.monotonic_ns) {
+      chunk_began_ns_(beginning_.monotonic_ns),
+      names_lost_before_(names_.lost()) {
   const SignalsBlocked for_new_threads;
   if (output_) chunk_.add_note("recording", beginning_json());
   for (const auto& [name, json] : options_.notes) add_note(name, json);
@@ -175,6 +176,10 @@ std::string Recorder::beginning_json() const {
 }
 
 void Recorder::add_note(std::string_view name, std::string_view json) {
+  if (!is_json(json)) {
+    lose(1, "metadata that are not JSON are not recorded");
+    return;
+  }
   {
     const std::lock_guard lock(notes_mutex_);
     if (note_bytes_ + name.size() + json.size() <= kMostNoteBytes) {
@@ -309,18 +314,28 @@ void Recorder::drain_ring(ThreadRing& ring) {
     lose(1, "a signal handler recorded while its thread did: records of that thread are lost");
     return;
   }
-  KnownThread& known = threads_[ring.thread];
+  const std::vector<RingOwner> owners = rings_.owners(ring);
+  for (size_t at = 0; at < owners.size() && statistics_.stopped_by.empty(); ++at) {
+    const bool last = at + 1 == owners.size();
+    const uint64_t end = last ? head : std::min(head, owners[at + 1].first);
+    if (tail < end) drain_thread(shared, owners[at], end);
+    tail = std::max(tail, end);
+  }
+}
+
+void Recorder::drain_thread(stepscope_ring& ring, const RingOwner& owner, uint64_t end) {
+  KnownThread& known = threads_[owner.thread];
   if (!known.named) {
     known.named = true;
-    lasting_.add(kThreadsTable, 0,
-                 {ring.thread, static_cast<int64_t>(names_.intern(ring.thread_name))});
+    lasting_.add(kThreadsTable, 0, {owner.thread, static_cast<int64_t>(names_.intern(owner.name))});
   }
   // In pieces: the thread gets its room back early, and a chunk stays small whatever a ring holds.
-  while (tail != head) {
-    RecordSorter sorter(chunk_, lasting_, ring.thread, beginning_.ticks, stepscope_ticks());
+  uint64_t tail = ring.tail;
+  while (tail != end) {
+    RecordSorter sorter(chunk_, lasting_, owner.thread, beginning_.ticks, stepscope_ticks());
     if (watch_) sorter.tell_steps(step_marks_);
-    for (int i = 0; i < kDrainAtOnce && tail != head; ++i) tail = sorter.add(shared, tail, head);
-    __atomic_store_n(&shared.tail, tail, __ATOMIC_RELEASE);
+    for (int i = 0; i < kDrainAtOnce && tail != end; ++i) tail = sorter.add(ring, tail, end);
+    __atomic_store_n(&ring.tail, tail, __ATOMIC_RELEASE);
     take(sorter.take_events());
     if (chunk_.bytes() >= kFlushAtBytes) flush();
     if (!statistics_.stopped_by.empty()) return;

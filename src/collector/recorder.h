@@ -160,6 +160,8 @@ class Recorder {
   void end_early(std::string why);
   void drain();
   void drain_ring(ThreadRing& ring);
+  // What `owner` has in the ring, up to `end`.
+  void drain_thread(stepscope_ring& ring, const RingOwner& owner, uint64_t end);
   void flush(bool last = false);
   void append(std::span<const std::byte> chunk, int64_t events, bool last = false);
   void add_names();
@@ -230,6 +232,7 @@ class Recorder {
   int64_t chunk_began_ns_ = 0;  // the same of the chunk that is being made,
   Losses chunk_lost_before_;    // with a watch
   uint32_t names_written_ = 0;
+  uint64_t names_lost_before_ = 0;  // by earlier recordings of the process
   std::unordered_map<int64_t, KnownThread> threads_;
   RecordingStatistics statistics_;
 

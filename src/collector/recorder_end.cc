@@ -121,8 +121,12 @@ void Recorder::finish_file() {
     statistics_.lost_because += (statistics_.lost_because.empty() ? "" : "; ") + reason;
   if (statistics_.not_recorded > 0 && statistics_.lost_because.empty())
     statistics_.lost_because = "threads recorded faster than the writer could take it";
-  if (const std::string names = names_.what_was_not_kept(); !names.empty())
-    chunk_.add_note("not_honoured", JsonObject().add("names", std::string_view(names)).text());
+  if (const uint64_t names = names_.lost() - names_lost_before_; names > 0) {
+    chunk_.add_note("names_lost", JsonObject()
+                                      .add("names", static_cast<int64_t>(names))
+                                      .add("why", NameTable::how_lost(names))
+                                      .text());
+  }
   chunk_.add_note("end", statistics_.to_json());
   flush(true);
   statistics_.bytes = static_cast<int64_t>(output_->bytes());
@@ -135,6 +139,8 @@ std::vector<std::string> Recorder::problems_since(const Losses& before) {
     problems = problems_;
   }
   std::ranges::move(loss_reasons_since(before), std::back_inserter(problems));
+  if (const uint64_t names = names_.lost() - names_lost_before_; names > 0)
+    problems.push_back(NameTable::how_lost(names));
   return problems;
 }
 
@@ -146,7 +152,10 @@ std::vector<std::string> Recorder::loss_reasons_since(const Losses& before) {
   }
   if (static_cast<int64_t>(rings_.without_ring()) > before.without_ring) {
     reasons.emplace_back(
-        "threads recorded nothing: the rings of the others took what max_host_mb allows, raise it");
+        rings_.without_memory()
+            ? "threads recorded nothing: the system had no memory for their rings"
+            : "threads recorded nothing: the rings of the others took what max_host_mb allows, "
+              "raise it");
   }
   return reasons;
 }

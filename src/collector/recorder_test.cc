@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -210,6 +211,32 @@ TEST_F(RecorderWith, BehindALimitTheWriterIsNotWokenByEveryRecord) {
 }
 
 // The memory of a ring is touched before it is used.
+// As daemons do: close every descriptor there is, then open files of their own.
+TEST_F(RecorderWith, AFileOfTheProgramUnderOurDescriptorIsNotTouched) {
+  const std::string raw = folder_.path("stepscope.raw");
+  const std::string own = folder_.path("own");
+  int descriptor = -1;
+  const ReadBack run = record(std::make_unique<TestSource>(), [&] {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+      std::error_code gone;
+      if (std::filesystem::read_symlink(entry.path(), gone) == raw)
+        descriptor = std::stoi(entry.path().filename());
+    }
+    ASSERT_GE(descriptor, 0);
+    const int opened = ::open(own.c_str(), O_WRONLY | O_CREAT, 0600);
+    ASSERT_EQ(::dup2(opened, descriptor), descriptor);
+    ::close(opened);
+    stepscope_mark(stepscope_name("mark", 4));
+    EXPECT_NE(stepscope_flush(), 0);
+  });
+  EXPECT_FALSE(run.ended);
+  EXPECT_EQ(statistics_.not_recorded, 1);
+  EXPECT_NE(statistics_.stopped_by.find("the program has closed this file"), std::string::npos)
+      << statistics_.stopped_by;
+  EXPECT_EQ(std::filesystem::file_size(own), 0u);
+  EXPECT_EQ(::close(descriptor), 0) << "it is still the program's";
+}
+
 TEST_F(RecorderWith, ARingIsNotLargerThanTheBudget) {
   RecorderOptions options;
   options.max_host_bytes = 16 << 20;

@@ -20,6 +20,25 @@ constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE
 // ones.
 constexpr size_t kLargePage = 2 << 20;
 
+// A ring of an ended thread is given to the next one while it is not fuller than a quarter, with so
+// many owners at most.
+constexpr size_t kMostOwners = 1024;
+
+bool can_be_taken_over(const ThreadRing& ring) {
+  if (!ring.ended.load(std::memory_order_acquire) || ring.owners.size() >= kMostOwners)
+    return false;
+  const uint64_t tail = __atomic_load_n(&ring.shared.tail, __ATOMIC_ACQUIRE);
+  return ring.shared.head - tail <= ring.shared.mask / 4;
+}
+
+// All whose records the writer has taken. The last one stays: it may be recording.
+void forget_former_owners(ThreadRing& ring) {
+  size_t former = 0;
+  while (former + 1 < ring.owners.size() && ring.owners[former + 1].first <= ring.shared.tail)
+    ++former;
+  ring.owners.erase(ring.owners.begin(), ring.owners.begin() + static_cast<std::ptrdiff_t>(former));
+}
+
 void touch(const ThreadRing& ring) {
   ::madvise(ring.shared.records, ring.mapped_bytes, kPopulateWrite);
 }
@@ -57,6 +76,7 @@ void RingRegistry::set_limits(size_t records, size_t most_rings) {
   });
   exhausted_ = false;
   without_ring_ = 0;
+  without_memory_ = false;
 }
 
 ThreadRing* RingRegistry::make_ring() {
@@ -65,7 +85,10 @@ ThreadRing* RingRegistry::make_ring() {
   auto ring = std::make_unique<ThreadRing>();
   rings_.reserve(rings_.size() + 1);  // what may throw comes before what would leak
   void* const memory = map_ring(bytes);
-  if (memory == MAP_FAILED) return nullptr;
+  if (memory == MAP_FAILED) {
+    without_memory_ = true;
+    return nullptr;
+  }
   ring->mapped_bytes = bytes;
   ring->shared.records = static_cast<stepscope_record*>(memory);
   ring->shared.mask = records_ - 1;
@@ -96,28 +119,44 @@ stepscope_ring* RingRegistry::attach() {
     return nullptr;
   }
   const std::lock_guard lock(mutex_);
-  // The first one: that is what prepare() has touched.
-  const auto first = std::ranges::find_if(rings_, [](const auto& ring) { return !ring->in_use; });
-  ThreadRing* free = first == rings_.end() ? nullptr : first->get();
+  ThreadRing* ring = nullptr;
   try {
-    if (free == nullptr) free = make_ring();
-  } catch (const std::bad_alloc&) {  // as good as a limit
+    ring = find_ring();
+    if (ring != nullptr) {
+      RingOwner& owner = ring->owners.emplace_back();
+      owner.first = ring->shared.head;
+      owner.thread = ::syscall(SYS_gettid);
+      ::pthread_getname_np(::pthread_self(), owner.name, sizeof owner.name);
+    }
+  } catch (const std::bad_alloc&) {
+    ring = nullptr;
+    without_memory_ = true;
   }
-  if (free == nullptr) {
+  if (ring == nullptr) {
     exhausted_ = true;
     without_ring_.fetch_add(1, std::memory_order_relaxed);
     return nullptr;
   }
-  free->in_use = true;
-  free->ended = false;
-  free->thread = ::syscall(SYS_gettid);
-  ::pthread_getname_np(::pthread_self(), free->thread_name, sizeof free->thread_name);
-  return &free->shared;
+  ring->in_use = true;
+  ring->ended = false;
+  return &ring->shared;
+}
+
+ThreadRing* RingRegistry::find_ring() {
+  // The first free one: that is what prepare() has touched.
+  for (const auto& ring : rings_) {
+    if (!ring->in_use) return ring.get();
+  }
+  for (const auto& ring : rings_) {
+    if (can_be_taken_over(*ring)) return ring.get();
+  }
+  return make_ring();
 }
 
 void RingRegistry::detach(stepscope_ring* ring) {
   // `shared` is the first member.
   reinterpret_cast<ThreadRing*>(ring)->ended.store(true, std::memory_order_release);
+  exhausted_ = false;
 }
 
 std::vector<ThreadRing*> RingRegistry::in_use() {
@@ -129,10 +168,17 @@ std::vector<ThreadRing*> RingRegistry::in_use() {
   return rings;
 }
 
+std::vector<RingOwner> RingRegistry::owners(ThreadRing& ring) {
+  const std::lock_guard lock(mutex_);
+  return ring.owners;
+}
+
 void RingRegistry::release_ended() {
   const std::lock_guard lock(mutex_);
   for (const auto& ring : rings_) {
-    if (!ring->in_use || !ring->ended.load(std::memory_order_acquire)) continue;
+    if (!ring->in_use) continue;
+    forget_former_owners(*ring);
+    if (!ring->ended.load(std::memory_order_acquire)) continue;
     if (__atomic_load_n(&ring->shared.head, __ATOMIC_ACQUIRE) != ring->shared.tail) continue;
     ring->in_use = false;
     exhausted_ = false;
@@ -147,6 +193,7 @@ void RingRegistry::forget_content() {
     ring->not_recorded_before = __atomic_load_n(&ring->shared.not_recorded, __ATOMIC_RELAXED);
     if (ring->in_use && ring->ended) ring->in_use = false;
     if (ring->in_use) touch(*ring);
+    forget_former_owners(*ring);
   }
   without_ring_ = 0;
 }

@@ -255,7 +255,7 @@ TEST_F(BadInput, TheDiskIsFull) {
         << result.text;
     EXPECT_NE(result.text.find("cannot write"), std::string::npos) << result.text;
     EXPECT_NE(result.text.find("run.stepscope"), std::string::npos) << result.text;
-    EXPECT_NE(result.text.find("free some space"), std::string::npos) << result.text;
+    EXPECT_NE(result.text.find("ulimit -f"), std::string::npos) << result.text;
     expect_nothing_left();
   }
 }

@@ -114,13 +114,17 @@ constexpr QualitySpec kSpecs[] = {
      "recordings of one rank that cover the same time: a copy, or the file of another rank; each "
      "counts as a window of its own",
      false},
+    {kNamesLost, "names_lost", "loss",
+     "ranges and others that lost their name: they are called (too many names), or their name was "
+     "cut, because the program made up more names than a recording keeps",
+     false},
 };
 
 constexpr bool specs_in_enum_order() {
   for (size_t i = 0; i < std::size(kSpecs); ++i) {
     if (static_cast<size_t>(kSpecs[i].code) != i) return false;
   }
-  return static_cast<size_t>(kOverlappingWindows) + 1 == std::size(kSpecs);
+  return static_cast<size_t>(kNamesLost) + 1 == std::size(kSpecs);
 }
 static_assert(specs_in_enum_order());
 

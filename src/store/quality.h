@@ -60,6 +60,7 @@ enum class QualityCode : uint8_t {
   kNotUnderstood,
   kDamagedPacking,
   kOverlappingWindows,
+  kNamesLost,
 };
 
 struct QualitySpec {

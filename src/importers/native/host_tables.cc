@@ -137,6 +137,11 @@ void HostTables::read_row(TrackId track, const Row& row) {
       return;
     }
     case STEPSCOPE_STEP:
+      if (row.value1 == kNull) {
+        rank.quality.add(QualityCode::kUnparsableEvent,
+                         "a step of number " + std::to_string(kNull) + ", which stands for none");
+        return;
+      }
       steps_.push_back({ts_ns, row.value1, track});
       return;
     case STEPSCOPE_STEP_END:

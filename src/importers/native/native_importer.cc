@@ -109,7 +109,7 @@ void read_notes(const RawRun& run, RankBuilder& rank) {
       versions["deviceProperties"].push_back(device_properties(json));
     } else if (name == "trigger") {
       versions["triggers"].push_back(json);
-    } else if (name != "torch_thread" && name != "python_threads") {  // arrows, names of lanes
+    } else if (name != "torch_thread" && name != "python_threads" && name != "names_lost") {
       versions["metadata"][name] = json;
       // How the job is split: what MindSpore's context says, and what suites of models add.
       if (name == "parallel" && json.is_object()) parallel.update(json);
@@ -189,6 +189,22 @@ void leave_out_step_that_never_was(RankBuilder& rank) {
     rank.steps.back().complete = false;
     rank.quality.add(QualityCode::kWindowCut, rank.strings.view(rank.steps.back().name));
   }
+}
+
+// The recording counts the names that it lost; each may name many slices, or none of this run.
+void report_lost_names(const RawRun& run, RankBuilder& rank) {
+  int64_t lost = 0;
+  std::string why = "they are called (too many names)";
+  for (const auto& [name, json] : run.notes()) {
+    if (name != "names_lost") continue;
+    lost = integer_in(json, "names", 1);
+    why = text_in(json, "why");
+  }
+  int64_t slices = 0;
+  const StringId too_many = rank.strings.find("(too many names)");
+  for (TrackId track = 0; track < rank.track_count() && too_many != kNoString; ++track)
+    slices += std::ranges::count(rank.slices(track), too_many, &SliceRecord::name);
+  rank.quality.add(QualityCode::kNamesLost, why, std::max(lost, slices));
 }
 
 // Raw data of an NPU that nobody has exported yet: CANN alone knows their meaning.
@@ -290,6 +306,7 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
   read_notes(run, rank);
   mark_steps_outside_of_windows(run, rank);
   leave_out_step_that_never_was(rank);
+  report_lost_names(run, rank);
   report_raw_npu_data(candidate.unit, rank);
   context.progress.add_done_bytes(candidate.bytes);
   return {};

@@ -101,6 +101,37 @@ TEST(NativeImporter, ARunBecomesTheStoresTables) {
   EXPECT_EQ(run.quality("dropped_records"), 0);
 }
 
+TEST(NativeImporter, RangesThatLostTheirNameAreCounted) {
+  const TemporaryFolder folder;
+  start(folder.path("run/FRAMEWORK"), 0);
+  for (int i = 0; i < 3; ++i) stepscope_range(stepscope_ticks(), STEPSCOPE_USER, name_of("kept"));
+  name_of(std::string(20'000, 'x'));  // cut, and used by nothing
+  stepscope_stop();
+  EXPECT_EQ(import_only(folder.path()).quality("names_lost"), 1);
+
+  const TemporaryFolder second;
+  start(second.path("run/FRAMEWORK"), 0);
+  // What the names' table returns when it is full.
+  for (int i = 0; i < 3; ++i)
+    stepscope_range(stepscope_ticks(), STEPSCOPE_USER, name_of("(too many names)"));
+  stepscope_range(stepscope_ticks(), STEPSCOPE_USER, name_of("kept"));
+  stepscope_stop();
+  const ImportedRank run = import_only(second.path());
+  EXPECT_EQ(run.quality("names_lost"), 3);
+  EXPECT_EQ(run.quality("not_honoured"), 0);
+}
+
+TEST(NativeImporter, AStepWithTheNumberThatStandsForNoneIsSaid) {
+  const TemporaryFolder folder;
+  start(folder.path("run/FRAMEWORK"), 0);
+  stepscope_step(INT64_MIN);
+  train_steps(1, 2);
+  stepscope_stop();
+  ImportedRank run = import_only(folder.path());
+  EXPECT_EQ(run.integers(Table::kSteps, "step"), (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(run.quality("unparsable_event"), 1);
+}
+
 TEST(NativeImporter, OnlyStepsInsideOfAProfilersWindowsAreComplete) {
   const TemporaryFolder folder;
   const auto now_ns = [] {
