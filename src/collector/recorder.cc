@@ -314,11 +314,11 @@ void Recorder::drain_ring(ThreadRing& ring) {
     lose(1, "a signal handler recorded while its thread did: records of that thread are lost");
     return;
   }
-  const std::vector<RingOwner> owners = rings_.owners(ring);
-  for (size_t at = 0; at < owners.size() && statistics_.stopped_by.empty(); ++at) {
-    const bool last = at + 1 == owners.size();
-    const uint64_t end = last ? head : std::min(head, owners[at + 1].first);
-    if (tail < end) drain_thread(shared, owners[at], end);
+  rings_.copy_owners(ring, owners_);
+  for (size_t at = 0; at < owners_.size() && statistics_.stopped_by.empty(); ++at) {
+    const bool last = at + 1 == owners_.size();
+    const uint64_t end = last ? head : std::min(head, owners_[at + 1].first);
+    if (tail < end) drain_thread(shared, owners_[at], end);
     tail = std::max(tail, end);
   }
 }

@@ -224,6 +224,7 @@ class Recorder {
   LastingRows lasting_;
   std::unique_ptr<Watch> watch_;
   std::vector<StepMark> step_marks_;
+  std::vector<RingOwner> owners_;  // of the ring that is being drained
   uint64_t chunks_ = 0;
   int64_t events_in_chunk_ = 0;
   int64_t events_not_written_ = 0;

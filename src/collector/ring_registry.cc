@@ -168,9 +168,9 @@ std::vector<ThreadRing*> RingRegistry::in_use() {
   return rings;
 }
 
-std::vector<RingOwner> RingRegistry::owners(ThreadRing& ring) {
+void RingRegistry::copy_owners(const ThreadRing& ring, std::vector<RingOwner>& owners) {
   const std::lock_guard lock(mutex_);
-  return ring.owners;
+  owners = ring.owners;
 }
 
 void RingRegistry::release_ended() {

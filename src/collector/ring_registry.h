@@ -3,8 +3,8 @@
 // A thread gets a ring at its first record and gives it back when it ends, to the next thread even
 // before the writer has drained it: on a busy machine many threads come and go before the writer's
 // turn comes. Rings are reused, never unmapped, because a thread may be writing its last record at
-// any time. What a stopped recording
-// must not keep is their memory, and that goes back by give_memory_back().
+// any time. What a stopped recording must not keep is their memory, and that goes back by
+// give_memory_back().
 #ifndef STEPSCOPE_COLLECTOR_RING_REGISTRY_H_
 #define STEPSCOPE_COLLECTOR_RING_REGISTRY_H_
 
@@ -54,8 +54,9 @@ class RingRegistry {
 
   // All rings that threads have or had since the last release_ended(); new ones may come meanwhile.
   std::vector<ThreadRing*> in_use();
-  // Whose records are in the ring, up to a head that was read before; in order.
-  std::vector<RingOwner> owners(ThreadRing& ring);
+  // Whose records are in the ring, up to a head that was read before; in order. Into a vector that
+  // is used again, so that nothing is allocated while threads come and go.
+  void copy_owners(const ThreadRing& ring, std::vector<RingOwner>& owners);
   // Rings of ended threads that are drained become free.
   void release_ended();
 
