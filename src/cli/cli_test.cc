@@ -295,6 +295,24 @@ TEST_F(CliTest, RecordWithoutAGpu) {
   EXPECT_EQ(run("record -o " + runs).code, 2);
 }
 
+TEST_F(CliTest, RecordedTwiceTheNewestIsOpened) {
+  const std::string runs = folder_.path("runs");
+  const std::string record = "record -o " + runs + " -- " +
+                             std::filesystem::path(program_).parent_path().string() +
+                             "/tests/recorded_program plain";
+  ASSERT_EQ(run(record).code, 0);
+  EXPECT_EQ(run("report " + runs).out.find("executions"), std::string::npos);
+  ASSERT_EQ(run(record).code, 0);
+  const auto rows = run("query " + runs + " 'select count(*) as n from ranks' --format csv");
+  EXPECT_EQ(rows.out, "n\r\n1\r\n") << rows.err;
+  const std::string said = "2 executions in this folder; this is the newest, started ";
+  EXPECT_NE(rows.err.find("stepscope: " + said), std::string::npos) << rows.err;
+  for (const char* command : {"info ", "info --json ", "report ", "report --json ",
+                              "report --format markdown ", "report --format html "}) {
+    EXPECT_NE(run(command + runs).out.find(said), std::string::npos) << command;
+  }
+}
+
 TEST_F(CliTest, RecordWithinBoundsAndWithItsProfilerInfo) {
   const std::string build = std::filesystem::path(program_).parent_path().string();
   const std::string runs = folder_.path("runs");

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analyses/advice/wording.h"
+#include "analyses/common/executions.h"
 #include "analyses/common/triggers.h"
 #include "analyses/overlap/idle.h"
 #include "analyses/step_budget/host_activity.h"
@@ -73,6 +74,7 @@ void add_head(RunAnalyses& run, Report& report) {
   report.head.push_back(steps.empty() ? "no steps"
                                       : counted(steps.size(), "step") +
                                             (inferred ? " (inferred from repetition)" : ""));
+  if (std::string line = executions_line(store); !line.empty()) report.head.push_back(line);
   for (const std::string& line : trigger_lines(run_triggers(store), kTriggersShown))
     report.head.push_back("captured because of " + line);
 }

@@ -1,3 +1,4 @@
+#include "analyses/common/executions.h"
 #include "base/json_text.h"
 #include "deliverables/report/report.h"
 
@@ -36,6 +37,10 @@ constexpr Key kKeys[] = {
 std::string report_json(RunAnalyses& run, const std::string& name) {
   std::string out = "{\"version\":1,\"run\":";
   append_json_text(out, name);
+  if (const std::string line = executions_line(run.store()); !line.empty()) {
+    out += ",\"executions\":";
+    append_json_text(out, line);
+  }
   std::string reasons;
   for (const auto& [key, table_name] : kKeys) {
     out += ",\n\"" + std::string(key) + "\":";
