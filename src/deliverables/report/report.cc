@@ -12,6 +12,7 @@
 #include "analyses/advice/wording.h"
 #include "analyses/common/executions.h"
 #include "analyses/common/triggers.h"
+#include "analyses/operators/user_ranges.h"
 #include "analyses/overlap/idle.h"
 #include "analyses/step_budget/host_activity.h"
 #include "analyses/step_budget/step_budget.h"
@@ -206,6 +207,13 @@ void add_lines(RunAnalyses& run, Report& report) {
   if (by_name.empty()) {
     report.lines_title = "Operators with most time of their own";
     for (const OperatorTypeRow& row : run.operators().types) add(row.type, row.self_ns, row.count);
+  }
+  if (by_name.empty()) {
+    for (const RankId& rank : run.ranks()) {
+      for (const UserRangeRow& row : user_ranges(run.store(), rank))
+        add(row.name, row.self_ns, row.calls);
+    }
+    if (!by_name.empty()) report.lines_title = "Ranges with most time of their own";
   }
   const auto is_other = [&](const RankId& rank) { return rank.rank != run.ranks()[0].rank; };
   report.lines_title += ", whole run";

@@ -1,4 +1,5 @@
 #include "analyses/common/executions.h"
+#include "analyses/operators/user_ranges.h"
 #include "base/json_text.h"
 #include "deliverables/report/report.h"
 
@@ -55,6 +56,12 @@ std::string report_json(RunAnalyses& run, const std::string& name) {
       reasons += JsonObject().add("table", key).add("why", reason.why).text();
     }
   }
+  std::vector<UserRangeRow> ranges;
+  for (const RankId& rank : run.ranks()) {
+    for (const UserRangeRow& row : user_ranges(run.store(), rank)) ranges.push_back(row);
+  }
+  out += ",\n\"ranges\":";
+  append_json(out, make_table("ranges", "", ranges, kUserRangeFields));
   return out + ",\n\"reasons\":[" + reasons + "]}\n";
 }
 
