@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <condition_variable>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -19,6 +18,7 @@
 #include "base/hash.h"
 #include "base/intervals.h"
 #include "base/parallel.h"
+#include "base/user_folder.h"
 #include "importers/discover.h"
 #include "importers/native/executions.h"
 #include "json/json_members.h"
@@ -49,13 +49,11 @@ std::string beside_input(const std::string& path) {
   return path + std::string(kStoreSuffix);
 }
 
+// "" when the user has no folder for it.
 std::string in_cache(const std::string& path) {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  std::string folder = cache != nullptr && *cache != '\0'
-                           ? cache
-                           : std::string(home == nullptr ? "/tmp" : home) + "/.cache";
-  folder += "/stepscope/stores";
+  std::string folder = writable_user_folder(cache_folder());
+  if (folder.empty()) return {};
+  folder += "/stores";
   std::error_code ignored;
   fs::create_directories(folder, ignored);
   const std::string absolute = fs::absolute(path, ignored).lexically_normal().string();
@@ -361,6 +359,12 @@ Result<ImportedRun> import_run(const std::vector<std::string>& given_paths,
     run.notes.push_back("rebuilding " + place + ": " + reason);
   }
   run.store_path = folder_is_writable(places[0]) || places.size() == 1 ? places[0] : places[1];
+  if (run.store_path.empty()) {
+    return Error{ErrorCode::kPermission, "cannot write a store for", paths[0],
+                 "neither its folder nor the cache folder nor " + temporary_user_folder() +
+                     " can be written by this user alone",
+                 "set XDG_CACHE_HOME to a folder you can write, or run stepscope import with -o"};
+  }
   run.imported = true;
 
   std::vector<std::string> limits;
