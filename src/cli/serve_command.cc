@@ -259,7 +259,7 @@ Status stop(Options& options) {
 void add_server_options(CLI::App& command, Options& options) {
   ServerOptions& server = options.server;
   command.add_option("--port", server.port, "TCP port (0: any that is free)")
-      ->check(CLI::Range(0, 65535))
+      ->check(between(0, 65535))
       ->capture_default_str();
   command
       .add_option("--host", server.host,
