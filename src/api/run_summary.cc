@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyses/common/executions.h"
 #include "analyses/common/rank_rows.h"
 #include "analyses/common/saturated.h"
 #include "analyses/operators/op_tree.h"
@@ -195,6 +196,7 @@ Result<RunSummary> summarise_run(const StoreReader& store, Database& database,
     if (auto status = read(database, limits, summary); !status) return std::move(status.error());
   }
   read_operators(store, summary);
+  summary.executions = executions_line(store);
   summary.triggers = run_triggers(store);
   for (size_t position = 0; position < store.rank_count(); ++position) {
     const int64_t window = store.column(Table::kRanks, "window", position).at(0);

@@ -76,6 +76,7 @@ struct TableSummary {
 struct RunSummary {
   std::string store_path;
   uint64_t store_bytes = 0;
+  std::string executions;  // that there are others in the folder; "": there is one only
   std::vector<RankSummary> ranks;
   StepsSummary steps;
   std::vector<RunTrigger> triggers;         // why it was captured; none: somebody started it

@@ -50,6 +50,7 @@ std::string summary_json(const RunSummary& summary) {
                   {"min_ns", or_null(steps.min_ns)},
                   {"median_ns", or_null(steps.median_ns)},
                   {"max_ns", or_null(steps.max_ns)}};
+  if (!summary.executions.empty()) out["executions"] = summary.executions;
   if (!summary.triggers.empty()) out["triggers"] = nlohmann::ordered_json::array();
   for (const RunTrigger& trigger : summary.triggers) {
     out["triggers"].push_back({{"rank", trigger.rank},

@@ -135,7 +135,7 @@ void add_analyse_command(Program& program) {
   command->add_flag("--simplify", options->analyse.simplify,
                     "afterwards remove what CANN's tools can make again from PROF_*/");
   command->add_option("--jobs", options->analyse.jobs, "ranks at once; default: all CPUs")
-      ->check(CLI::Range(1, 4096));
+      ->check(between(1, 4096));
   command->add_flag("--verbose", options->verbose, "say why files are left out");
   command->add_flag("--async", options->in_background,
                     "do it in a process of its own, at low priority, and return at once");

@@ -146,10 +146,10 @@ void add_capture_command(Program& program) {
   command
       ->add_option("--next", options->wish.next,
                    "this many, from a step on that all ranks can reach; default: 3")
-      ->check(CLI::Range(int64_t{1}, kMostNextSteps))
+      ->check(between(int64_t{1}, kMostNextSteps))
       ->excludes(steps);
   command->add_option("--level", options->wish.level, "what of the device: 0, 1 or 2")
-      ->check(CLI::Range(0, 2));
+      ->check(between(0, 2));
   command->add_flag("--with-stack", options->wish.with_stack, "and Python's call stacks");
   command->add_option("--ranks", options->ranks, "which ranks, like 0,4-7; default: all");
   command->add_flag("--analyse", options->wish.analyse,

@@ -69,10 +69,11 @@ TEST_F(CliTest, HelpListsTheSubcommands) {
 }
 
 TEST_F(CliTest, WrongUsageIsTwo) {
-  for (const char* words : {"", "nonsense", "query", "query {}", "query {} 'select 1' --format xml",
-                            "export {}", "export {} -o x --ranks a", "export {} -o x --ranks 77",
-                            "export {} -o x --range 5", "import", "query {} ';'",
-                            "query {} 'select 1' --file x", "query {} 'select 1' --timeout -1"}) {
+  for (const char* words :
+       {"", "nonsense", "query", "query {}", "query {} 'select 1' --format xml", "export {}",
+        "export {} -o x --ranks a", "export {} -o x --ranks 77", "export {} -o x --range 5",
+        "export {} -o x --steps 99", "export {} -o x --range 5s:6s", "import", "query {} ';'",
+        "query {} 'select 1' --file x", "query {} 'select 1' --timeout -1"}) {
     const Outcome outcome = run(words);
     EXPECT_EQ(outcome.code, 2) << words << "\n" << outcome.err;
     EXPECT_TRUE(outcome.out.empty()) << words;
@@ -80,6 +81,11 @@ TEST_F(CliTest, WrongUsageIsTwo) {
   EXPECT_TRUE(run("query {}").err.starts_with("stepscope: "));
   EXPECT_TRUE(
       run("reprot {}").err.starts_with("stepscope: unknown command: reprot; did you mean report?"));
+  EXPECT_NE(run("export {} -o x --steps 99").err.find("it has 7 to 7"), std::string::npos);
+  EXPECT_NE(run("export {} -o x --range 5s:6s").err.find("it lasts from 0.000000s to 0.0"),
+            std::string::npos);
+  EXPECT_NE(run("serve --port abc").err.find("\"abc\" is no whole number"), std::string::npos);
+  EXPECT_NE(run("serve --port 99999").err.find("not in range"), std::string::npos);
   EXPECT_TRUE(run("frobnicate").err.starts_with("stepscope: unknown command: frobnicate (see"));
 }
 
@@ -187,6 +193,30 @@ TEST_F(CliTest, TimeLimit) {
   EXPECT_NE(outcome.err.find("time limit of 0.2 s"), std::string::npos) << outcome.err;
 }
 
+// As a shell says it of a program that the signal ended.
+TEST_F(CliTest, ASignalIsTheExitCode) {
+  const std::string program = program_;
+  for (const auto& [signal, code] : {std::pair("INT", 130), std::pair("TERM", 143)}) {
+    program_ = std::string("timeout --preserve-status -s ") + signal + " 1 " + program;
+    const Outcome outcome = run(
+        "query {} 'select count(*) from slices a, slices b, slices c, slices d, slices e, slices "
+        "f, slices g where a.dur + b.dur + c.dur + d.dur + e.dur + f.dur + g.dur = 1'");
+    EXPECT_EQ(outcome.code, code) << outcome.err;
+    EXPECT_NE(outcome.err.find("cancelled"), std::string::npos) << outcome.err;
+  }
+}
+
+TEST_F(CliTest, TheScriptNamesTheWrongWord) {
+  program_ = (std::getenv("STEPSCOPE_SOURCE_DIR") != nullptr
+                  ? std::filesystem::path(std::getenv("STEPSCOPE_SOURCE_DIR"))
+                  : std::filesystem::current_path()) /
+             "run";
+  if (!std::filesystem::exists(program_)) GTEST_SKIP() << program_ << " is not there";
+  const Outcome outcome = run("--bogus");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(outcome.err.starts_with("./run: unknown option: --bogus\n")) << outcome.err;
+}
+
 TEST_F(CliTest, InfoVerifiesWhenAsked) {
   EXPECT_EQ(run("info --verify {}").code, 0);
   std::ifstream file(store_, std::ios::binary);
@@ -288,11 +318,33 @@ TEST_F(CliTest, RecordWithoutAGpu) {
   const std::string python = run("record -o " + runs + " -- sh -c 'echo $PYTHONPATH'").out;
   ::unsetenv("PYTHONPATH");
   EXPECT_TRUE(python.ends_with("/mindspore/inject:other\n")) << python;
-  EXPECT_EQ(run("record -o " + runs + " -- no-such-program").code, 127);
+  const Outcome missing = run("record -o " + runs + " -- no-such-program");
+  EXPECT_EQ(missing.code, 127);
+  EXPECT_NE(missing.err.find("cannot start the command: no-such-program"), std::string::npos)
+      << missing.err;
+  EXPECT_EQ(missing.err.find("nothing was recorded"), std::string::npos) << missing.err;
   EXPECT_EQ(run("record -o " + runs + " --tier some -- true").code, 2);
   EXPECT_EQ(run("record -o " + runs + " --system-interval-ms 0 -- true").code, 2);
   EXPECT_EQ(run("record -o " + runs + " --max-disk-gb 0 -- true").code, 2);
   EXPECT_EQ(run("record -o " + runs).code, 2);
+}
+
+TEST_F(CliTest, RecordedTwiceTheNewestIsOpened) {
+  const std::string runs = folder_.path("runs");
+  const std::string record = "record -o " + runs + " -- " +
+                             std::filesystem::path(program_).parent_path().string() +
+                             "/tests/recorded_program plain";
+  ASSERT_EQ(run(record).code, 0);
+  EXPECT_EQ(run("report " + runs).out.find("executions"), std::string::npos);
+  ASSERT_EQ(run(record).code, 0);
+  const auto rows = run("query " + runs + " 'select count(*) as n from ranks' --format csv");
+  EXPECT_EQ(rows.out, "n\r\n1\r\n") << rows.err;
+  const std::string said = "2 executions in this folder; this is the newest, started ";
+  EXPECT_NE(rows.err.find("stepscope: " + said), std::string::npos) << rows.err;
+  for (const char* command : {"info ", "info --json ", "report ", "report --json ",
+                              "report --format markdown ", "report --format html "}) {
+    EXPECT_NE(run(command + runs).out.find(said), std::string::npos) << command;
+  }
 }
 
 TEST_F(CliTest, RecordWithinBoundsAndWithItsProfilerInfo) {

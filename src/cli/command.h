@@ -3,8 +3,10 @@
 #ifndef STEPSCOPE_CLI_COMMAND_H_
 #define STEPSCOPE_CLI_COMMAND_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <type_traits>
 
 #include <CLI/CLI.hpp>
 
@@ -39,6 +41,20 @@ void add_serve_commands(Program& program);  // serve, open, start, stop
 // A mistake in the command line that the parser cannot see: ends with exit code 2.
 Error usage_error(std::string why, std::string remedy = {});
 bool is_usage_error(const Error& error);
+
+// A number of a range. CLI::Range says of a word that it is not in range.
+template <class Number>
+CLI::Validator between(Number low, Number high) {
+  const CLI::Range range(low, high);
+  return {[range](std::string& text) {
+            constexpr bool kWhole = std::is_integral_v<Number>;
+            std::conditional_t<kWhole, int64_t, double> value = 0;
+            if (!CLI::detail::lexical_cast(text, value))
+              return "\"" + text + (kWhole ? "\" is no whole number" : "\" is no number");
+            return range(text);
+          },
+          range.get_description()};
+}
 
 }  // namespace stepscope
 

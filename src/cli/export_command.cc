@@ -3,9 +3,11 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
+#include "analyses/common/rank_rows.h"
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/open_run.h"
@@ -47,6 +49,37 @@ std::string list_text(const std::vector<int64_t>& numbers) {
   return out;
 }
 
+// A file without events would look like a run in which nothing happened.
+Status check_choice(const Choice& choice, const StoreReader& store, int64_t run_start_ns) {
+  std::set<int64_t> steps;
+  int64_t first_ns = kNull;
+  int64_t last_ns = kNull;
+  for (size_t rank = 0; rank < store.rank_count(); ++rank) {
+    if (!has(choice.ranks, store.rank_number(rank))) continue;
+    for_each_row<1>(store, Table::kSteps, rank, {"step"},
+                    [&](const auto& row) { steps.insert(row[0]); });
+    const int64_t start_ns = number_at(store, Table::kRanks, "first_ns", rank);
+    if (start_ns != kNull) first_ns = first_ns == kNull ? start_ns : std::min(first_ns, start_ns);
+    last_ns = std::max(last_ns, number_at(store, Table::kRanks, "last_ns", rank));
+  }
+  const auto is_there = [&](int64_t step) { return steps.contains(step); };
+  if (!choice.steps.empty() && std::ranges::none_of(choice.steps, is_there)) {
+    return usage_error(steps.empty() ? "--steps: the run has no steps"
+                                     : fmt::format("--steps: the run has none of these; it has {} "
+                                                   "to {}",
+                                                   *steps.begin(), *steps.rbegin()));
+  }
+  if (choice.range.limited && first_ns != kNull &&
+      (choice.range.from_ns > last_ns || choice.range.to_ns < first_ns)) {
+    const auto seconds = [&](int64_t ns) { return static_cast<double>(ns - run_start_ns) * 1e-9; };
+    return usage_error(
+        fmt::format("--range: the run has nothing there; it lasts from {:.6f}s to "
+                    "{:.6f}s",
+                    seconds(first_ns), seconds(last_ns)));
+  }
+  return {};
+}
+
 Result<Choice> read_choice(const Options& options, const StoreReader& store) {
   Choice choice;
   auto ranks = parse_numbers(options.ranks);
@@ -66,6 +99,8 @@ Result<Choice> read_choice(const Options& options, const StoreReader& store) {
   auto range = parse_time_range(options.range, first_ns == kNull ? 0 : first_ns);
   if (!range) return usage_error("--range: " + range.error().why);
   choice.range = *range;
+  if (auto status = check_choice(choice, store, first_ns); !status)
+    return std::move(status.error());
   return choice;
 }
 

@@ -47,12 +47,12 @@ void add_import_command(Program& program) {
       "--form", options->import.form,
       "read this form where a rank has several" + (forms.empty() ? std::string() : ": " + forms));
   command->add_option("--jobs", options->import.jobs, "ranks to read at once; default: all CPUs")
-      ->check(CLI::Range(1, 4096));
+      ->check(between(1, 4096));
   command
       ->add_option("--memory-mb", options->memory_mb,
                    "memory, in MiB, that the ranks read at once are estimated to need together; "
                    "one rank is always read; default: half of the machine's")
-      ->check(CLI::Range(64, 1 << 24));
+      ->check(between(64, 1 << 24));
   command->add_flag("--force", options->import.force, "import again even if the store is fresh");
   command->callback([&program, options] {
     program.work = [&program, options] { return import(*options, program.progress); };

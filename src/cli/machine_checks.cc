@@ -15,6 +15,7 @@
 #include <zstd.h>
 
 #include "base/parallel.h"
+#include "base/user_folder.h"
 #include "cli/terminal.h"
 #include "cli/version.h"
 
@@ -26,24 +27,12 @@ namespace fs = std::filesystem;
 constexpr uint64_t kEnoughDisk = 5'000'000'000;
 constexpr uint64_t kEnoughMemory = 2'000'000'000;
 
-std::string environment(const char* name) {
-  const char* value = getenv(name);
-  return value != nullptr ? value : "";
-}
-
 // The first line of a small file, "" when it cannot be read.
 std::string first_line(const std::string& path) {
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);
   return line;
-}
-
-std::string cache_folder() {
-  if (const std::string cache = environment("XDG_CACHE_HOME"); !cache.empty())
-    return cache + "/stepscope";
-  const std::string home = environment("HOME");
-  return home.empty() ? "/tmp" : home + "/.cache/stepscope";
 }
 
 uint64_t memory_available() {
@@ -56,7 +45,8 @@ uint64_t memory_available() {
 }
 
 Check check_disk() {
-  const std::string wanted = cache_folder();
+  const std::string cache = cache_folder();
+  const std::string wanted = cache.empty() ? temporary_user_folder() : cache;
   // The folder is made when it is first needed; what counts is the nearest one that exists.
   fs::path folder = wanted;
   std::error_code error;

@@ -1,4 +1,5 @@
-// build/stepscope. Exit codes: 0 done, 1 failed, 2 the command line was wrong.
+// build/stepscope. Exit codes: 0 done, 1 failed, 2 the command line was wrong, 128 and the signal's
+// number when one stopped it.
 #include <signal.h>
 
 #include <cstdio>
@@ -12,9 +13,12 @@
 namespace stepscope {
 namespace {
 
-Progress* interrupted_progress = nullptr;  // the only thing a signal handler can reach
+// The only things a signal handler can reach.
+Progress* interrupted_progress = nullptr;
+volatile sig_atomic_t interrupting_signal = 0;
 
-void on_interrupt(int) {
+void on_interrupt(int signal) {
+  interrupting_signal = signal;
   if (interrupted_progress != nullptr) interrupted_progress->cancel();
 }
 
@@ -78,6 +82,8 @@ int run(int count, char** words) {
   const Status status = program.work();
   if (status) return program.exit_code;
   std::fprintf(stderr, "stepscope: %s\n", visible_text(status.error().message(), true).c_str());
+  if (status.error().code == ErrorCode::kCancelled && interrupting_signal != 0)
+    return 128 + interrupting_signal;
   return is_usage_error(status.error()) ? kExitUsage : kExitFailure;
 }
 

@@ -148,7 +148,7 @@ void add_query_command(Program& program) {
   command
       ->add_option("--memory-mb", options->memory_mb,
                    "memory limit in MiB; default: half of the machine's")
-      ->check(CLI::Range(64, 1 << 24));
+      ->check(between(64, 1 << 24));
   command->callback([&program, options] {
     program.work = [&program, options] { return query(*options, program.progress); };
   });

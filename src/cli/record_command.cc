@@ -4,6 +4,7 @@
 // uses a GPU, those that use record.h start with the library, and Python puts our profiler in the
 // place of MindSpore's and, if asked to, records the NPU that MindSpore or torch_npu uses. All this
 // command does is to set the environment, wait, and say what came of it.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -144,11 +145,17 @@ class PassedOnSignals {
   struct sigaction before_[std::size(kSignals)] = {};
 };
 
-// The exit code as a shell would give it.
-Result<int> run_command(const std::vector<std::string>& command) {
+struct Ended {
+  int code = 0;  // as a shell would give it
+  bool started = true;
+};
+
+Result<Ended> run_command(const std::vector<std::string>& command) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
+  int ends[2];  // through which the child says why it did not become the program
+  if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("cannot start the command", "pipe", errno);
   PassedOnSignals signals;
   const pid_t child = ::fork();
   if (child < 0) return system_error("cannot start the command", command[0], errno);
@@ -156,15 +163,22 @@ Result<int> run_command(const std::vector<std::string>& command) {
     signals.in_program();
     ::execvp(words[0], words.data());
     const int failed = errno;
-    fmt::print(stderr, "stepscope: {}\n",
-               system_error("cannot start the command", command[0], failed).message());
+    (void)!::write(ends[1], &failed, sizeof failed);
     ::_exit(failed == ENOENT ? 127 : 126);
   }
+  ::close(ends[1]);
   signals.pass_on_to(child);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  int failed = 0;
+  const bool started = ::read(ends[0], &failed, sizeof failed) != sizeof failed;
+  ::close(ends[0]);
+  if (!started) {
+    fmt::print(stderr, "stepscope: {}\n",
+               system_error("cannot start the command", command[0], failed).message());
+  }
+  return Ended{WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), started};
 }
 
 // What a tier takes from the program, as measured in docs/performance.md; said before it starts.
@@ -257,9 +271,10 @@ Status record(const Options& options, int& exit_code) {
     fmt::print(stderr, "stepscope: watching; what happens is captured into {}\n", output);
   else
     fmt::print(stderr, "stepscope: recording into {}: {}\n", output, estimate(options));
-  auto code = run_command(options.command);
-  if (!code) return std::move(code.error());
-  exit_code = *code;
+  auto ended = run_command(options.command);
+  if (!ended) return std::move(ended.error());
+  exit_code = ended->code;
+  if (!ended->started) return {};
 
   std::vector<std::string> runs;
   std::ranges::set_difference(runs_in(output), before, std::back_inserter(runs));
@@ -321,9 +336,9 @@ void add_record_command(Program& program) {
       ->add_option("--system-interval-ms", options->system_interval_ms,
                    "milliseconds between samples of processor, memory, disk, network and NVML; "
                    "default: 1000")
-      ->check(CLI::Range(1, 60'000));
+      ->check(between(1, 60'000));
   const auto bound = [&](const char* name, auto& value, const char* text) {
-    command->add_option(name, value, text)->check(CLI::Range(1e-3, double{1 << 21}));
+    command->add_option(name, value, text)->check(between(1e-3, double{1 << 21}));
   };
   bound("--max-host-mb", options->max_host_mb, "memory of a recording; default: 256");
   bound("--max-disk-gb", options->max_disk_gb, "disk of a recording; default: 10");

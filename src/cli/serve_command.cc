@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/user_folder.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/port_holder.h"
@@ -40,9 +41,22 @@ struct Options {
   bool no_browser = false;
 };
 
+constexpr const char* kDefaultWorkspace = "HOME/stepscope";
+
+// The folder itself is made when something is written; "" when the user has no place for it.
 std::string default_workspace() {
   const char* home = std::getenv("HOME");
-  return std::string(home == nullptr ? "/tmp" : home) + "/stepscope";
+  if (home != nullptr && *home != '\0' && access(home, W_OK) == 0)
+    return std::string(home) + "/stepscope";
+  return writable_user_folder("");
+}
+
+Status choose_workspace(Options& options) {
+  if (options.workspace.empty()) options.workspace = default_workspace();
+  if (!options.workspace.empty()) return {};
+  return Error{ErrorCode::kPermission, "no folder for the server's files", temporary_user_folder(),
+               "neither HOME nor this one can be written by this user alone",
+               "name a folder with --workspace"};
 }
 
 std::string workspace_file(const Options& options, const char* suffix) {
@@ -187,7 +201,7 @@ int serve_detached(Options& options, Progress& progress, int report) {
 
 Status start(Options& options, Program& program) {
   std::error_code problem;
-  if (options.workspace.empty()) options.workspace = default_workspace();
+  if (auto status = choose_workspace(options); !status) return status;
   options.workspace = fs::absolute(options.workspace, problem).string();
   options.server.base = fs::absolute(options.server.base, problem).string();
   if (auto status = prepare_workspace(options.workspace); !status) return status;
@@ -227,7 +241,7 @@ Status start(Options& options, Program& program) {
 }
 
 Status stop(Options& options) {
-  if (options.workspace.empty()) options.workspace = default_workspace();
+  if (auto status = choose_workspace(options); !status) return status;
   const auto server = background_server(options);
   if (!server)
     return Error{ErrorCode::kNotFound, "nothing to stop",
@@ -245,7 +259,7 @@ Status stop(Options& options) {
 void add_server_options(CLI::App& command, Options& options) {
   ServerOptions& server = options.server;
   command.add_option("--port", server.port, "TCP port (0: any that is free)")
-      ->check(CLI::Range(0, 65535))
+      ->check(between(0, 65535))
       ->capture_default_str();
   command
       .add_option("--host", server.host,
@@ -261,7 +275,7 @@ void add_server_options(CLI::App& command, Options& options) {
       ->type_name("ORIGIN")
       ->allow_extra_args(false);
   command.add_option("--workspace", options.workspace, "folder for tags of runs and for logs")
-      ->default_str(default_workspace());
+      ->default_str(kDefaultWorkspace);
   command
       .add_option("--max-upload-mb", options.max_upload_mb,
                   "largest file that the page may add to the folder (0: none)")
@@ -319,7 +333,7 @@ void add_serve_commands(Program& program) {
       program.app.add_subcommand("stop", "end a server that was started in the background");
   end->add_option("--port", options->server.port, "its port")->capture_default_str();
   end->add_option("--workspace", options->workspace, "its folder for logs")
-      ->default_str(default_workspace());
+      ->default_str(kDefaultWorkspace);
   end->callback([&program, options] { program.work = [options] { return stop(*options); }; });
 }
 

@@ -113,6 +113,7 @@ void add_overview(const RunSummary& summary, Page& page) {
     last_ns = std::max(last_ns, rank.last_ns);
   }
   page.field("store", fmt::format("{} ({})", summary.store_path, bytes_text(summary.store_bytes)));
+  page.field("note", summary.executions);
   std::string text = fmt::format("{} ({})", numbers.size(), ranges_text(numbers));
   if (ranks.size() > numbers.size()) text += fmt::format(", {} recording windows", ranks.size());
   if (world != kNull) text += fmt::format(" of {}", world);

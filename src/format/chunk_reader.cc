@@ -190,4 +190,17 @@ Result<bool> ChunkReader::next(RawChunk& chunk) {
   }
 }
 
+void ChunkReader::skip_to_last() {
+  RawChunkHeader header;
+  uint64_t at = position_;
+  while (true) {
+    const auto got = file_.read_at(at, &header, sizeof header);
+    if (!got || *got < sizeof header || header.magic != kRawChunkMagic) return;
+    const uint64_t end = at + sizeof header + header.packed_bytes;
+    if (end > file_.size()) return;
+    position_ = at;
+    at = end;
+  }
+}
+
 }  // namespace stepscope

@@ -56,6 +56,9 @@ class ChunkReader {
   // The next chunk; false at the end. Damaged chunks are passed over and counted.
   Result<bool> next(RawChunk& chunk);
 
+  // Goes on to the last whole chunk; what lies before it is not read, nor checked.
+  void skip_to_last();
+
   int64_t damaged_chunks() const { return damaged_chunks_; }
   // Where the first damage is, in bytes from the start of the file.
   uint64_t first_damage() const { return first_damage_; }

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <condition_variable>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -19,7 +18,10 @@
 #include "base/hash.h"
 #include "base/intervals.h"
 #include "base/parallel.h"
+#include "base/user_folder.h"
 #include "importers/discover.h"
+#include "importers/native/executions.h"
+#include "json/json_members.h"
 #include "json/json_tree.h"
 #include "store/store_reader.h"
 #include "store/store_writer.h"
@@ -47,13 +49,11 @@ std::string beside_input(const std::string& path) {
   return path + std::string(kStoreSuffix);
 }
 
+// "" when the user has no folder for it.
 std::string in_cache(const std::string& path) {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  std::string folder = cache != nullptr && *cache != '\0'
-                           ? cache
-                           : std::string(home == nullptr ? "/tmp" : home) + "/.cache";
-  folder += "/stepscope/stores";
+  std::string folder = writable_user_folder(cache_folder());
+  if (folder.empty()) return {};
+  folder += "/stores";
   std::error_code ignored;
   fs::create_directories(folder, ignored);
   const std::string absolute = fs::absolute(path, ignored).lexically_normal().string();
@@ -68,9 +68,11 @@ bool folder_is_writable(const std::string& file) {
   return ::access(folder.empty() ? "." : folder.c_str(), W_OK) == 0;
 }
 
-// Why the store at `path` cannot be used for these inputs, or "" when it can.
+// Why the store at `path` cannot be used for these inputs, or "" when it can; `notes` then gets
+// what there is to know about it.
 std::string stale_reason(const std::string& path, uint64_t stamp,
-                         const std::vector<std::string>& paths, const ImportOptions& options) {
+                         const std::vector<std::string>& paths, const ImportOptions& options,
+                         std::vector<std::string>& notes) {
   auto store = StoreReader::open(path);
   if (!store)
     return store.error().code == ErrorCode::kUnsupported ? "it was made by another version"
@@ -85,6 +87,8 @@ std::string stale_reason(const std::string& path, uint64_t stamp,
     return "another form was asked for";
   // Args are read from the inputs, so the store must know where they are now.
   if (info.value("paths", json()) != json(paths)) return "the input was moved";
+  if (const std::string executions = text_in(info, "executions"); !executions.empty())
+    notes.push_back(executions);
   return {};
 }
 
@@ -347,7 +351,7 @@ Result<ImportedRun> import_run(const std::vector<std::string>& given_paths,
   if (options.output.empty()) places = {beside_input(paths[0]), in_cache(paths[0])};
   for (const std::string& place : places) {
     if (options.force || !fs::exists(place, ignored)) continue;
-    const std::string reason = stale_reason(place, *stamp, paths, options);
+    const std::string reason = stale_reason(place, *stamp, paths, options, run.notes);
     if (reason.empty()) {
       run.store_path = place;
       return run;
@@ -355,12 +359,21 @@ Result<ImportedRun> import_run(const std::vector<std::string>& given_paths,
     run.notes.push_back("rebuilding " + place + ": " + reason);
   }
   run.store_path = folder_is_writable(places[0]) || places.size() == 1 ? places[0] : places[1];
+  if (run.store_path.empty()) {
+    return Error{ErrorCode::kPermission, "cannot write a store for", paths[0],
+                 "neither its folder nor the cache folder nor " + temporary_user_folder() +
+                     " can be written by this user alone",
+                 "set XDG_CACHE_HOME to a folder you can write, or run stepscope import with -o"};
+  }
   run.imported = true;
 
   std::vector<std::string> limits;
   std::vector<LeftOut> left_out;
   auto sources = discover(paths, options.form, &run.notes, &limits, &left_out);
   if (!sources) return std::move(sources.error());
+  // Who names several recordings wants them together.
+  const std::string executions = paths.size() == 1 ? keep_newest_execution(*sources) : "";
+  if (!executions.empty()) run.notes.push_back(executions);
   remove_abandoned_outputs(run.store_path);
   auto writer = StoreWriter::create(run.store_path, static_cast<uint32_t>(sources->size()),
                                     mode_of_store(paths));
@@ -380,6 +393,7 @@ Result<ImportedRun> import_run(const std::vector<std::string>& given_paths,
   info["tool"] = "stepscope";
   info["stamp"] = std::to_string(*stamp);
   info["form"] = options.form;
+  if (!executions.empty()) info["executions"] = executions;
   if (import.still_recording()) info["still_recording"] = true;
   info["paths"] = json::array();
   for (const std::string& path : paths) info["paths"].push_back(path);

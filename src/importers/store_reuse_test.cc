@@ -131,6 +131,37 @@ TEST_F(StoreReuse, BesideAReadOnlyFolderTheCacheIsUsed) {
   EXPECT_FALSE(fs::exists(path + ".stepscope"));
 }
 
+TEST_F(StoreReuse, WithoutAHomeAFolderOfTheUserAloneIsUsed) {
+  const TemporaryFolder temporary;
+  const std::string path = folder_.write("job/t.json", trace_of({event("a", 1)}));
+  ::chmod(folder_.path().c_str(), 0755);
+  ::chmod(folder_.path("job").c_str(), 0555);
+  ::chmod(temporary.path().c_str(), 0777);
+  const auto outcome = run_in_child([&] {
+    if (::geteuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0))
+      return std::string("skip");
+    ::unsetenv("XDG_CACHE_HOME");
+    ::setenv("TMPDIR", temporary.path().c_str(), 1);
+    const std::string own = temporary.path("stepscope-" + std::to_string(::geteuid()));
+    std::string text;
+    for (const char* home : {"", "/nonexistent"}) {
+      ::setenv("HOME", home, 1);
+      const auto run = import(path);
+      if (!run) return run.error().message();
+      text += run->store_path.starts_with(own + "/stores/t.json-") ? "own " : run->store_path;
+      fs::remove_all(own);
+    }
+    std::ofstream(own) << "taken";
+    const auto run = import(path);
+    return text + (run ? run->store_path : run.error().message());
+  });
+  ::chmod(folder_.path("job").c_str(), 0755);
+  if (outcome.text == "skip") GTEST_SKIP() << "cannot give up the rights of root here";
+  EXPECT_TRUE(outcome.text.starts_with("own own cannot write a store")) << outcome.text;
+  EXPECT_NE(outcome.text.find("set XDG_CACHE_HOME to a folder you can write"), std::string::npos)
+      << outcome.text;
+}
+
 TEST_F(StoreReuse, NobodyReadsAStoreWhoMayNotReadTheInput) {
   const TemporaryFolder folder;
   for (const int mode : {0600, 0640, 0644}) {

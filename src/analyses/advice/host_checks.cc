@@ -36,11 +36,9 @@ constexpr PartOfStep kPartsOfStep[] = {
 // The part that makes up more than half of what the longest step is longer than usual; none where
 // several do together.
 const PartOfStep* most_of_difference(const RankFacts& rank) {
-  for (const PartOfStep& part : kPartsOfStep) {
-    if (rank.longest_step_more.*part.field * 2 > rank.longest_step_ns - rank.median_step_ns)
-      return &part;
-  }
-  return nullptr;
+  const auto more_ns = [&](const PartOfStep& part) { return rank.longest_step_more.*part.field; };
+  const PartOfStep* const most = std::ranges::max_element(kPartsOfStep, {}, more_ns);
+  return more_ns(*most) * 2 > rank.longest_step_ns - rank.median_step_ns ? most : nullptr;
 }
 
 }  // namespace
@@ -224,8 +222,11 @@ std::optional<Finding> check_uneven_steps(const Facts& facts, const Rule& rule) 
                       {"median", Unit::kNanoseconds, static_cast<double>(worst->median_step_ns)}};
   if (const PartOfStep* part = most_of_difference(*worst)) {
     const int64_t more_ns = worst->longest_step_more.*part->field;
-    finding.detail +=
-        " Most of the difference, " + words_for_time(more_ns) + ", is " + part->words + ".";
+    const bool others_shrank = more_ns > worst->longest_step_ns - worst->median_step_ns;
+    finding.detail += others_shrank ? " It has " + words_for_time(more_ns) + " more of " +
+                                          part->words + ", and less of other parts."
+                                    : " Most of the difference, " + words_for_time(more_ns) +
+                                          ", is " + part->words + ".";
     finding.evidence.push_back({"difference", Unit::kNanoseconds, static_cast<double>(more_ns)});
   }
   finding.places = {worst->longest_step_place.value_or(Place{worst->rank, worst->longest_step})};

@@ -347,6 +347,22 @@ TEST(Rules, WhatOneSlowStepWaitedForIsItsCause) {
   EXPECT_EQ(both[0].gain_ns, 21 * kMs);
 }
 
+// Computing grew by more than the step did: it is not a part of the difference.
+TEST(Rules, APartMayGrowByMoreThanItsStep) {
+  Facts facts = healthy();
+  facts.ranks[0].longest_step_ns = facts.ranks[0].median_step_ns + 200 * kMs;
+  facts.ranks[0].longest_step_more.host_ns = 150 * kMs;
+  facts.ranks[0].longest_step_more.compute_ns = 250 * kMs;
+  facts.ranks[0].longest_step_more.input_ns = -200 * kMs;
+  const auto findings = find_causes(facts);
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].rule, "uneven_steps");
+  EXPECT_TRUE(
+      findings[0].detail.ends_with("It has 250 ms more of computing, and less of other "
+                                   "parts."))
+      << findings[0].detail;
+}
+
 TEST(Rules, WhatGainsNothingThatMattersIsNotSaid) {
   Facts facts = healthy();
   facts.ranks[0].pageable_copy_ns = 8 * kMs;

@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "analyses/advice/wording.h"
+#include "analyses/common/executions.h"
 #include "analyses/common/triggers.h"
+#include "analyses/operators/user_ranges.h"
 #include "analyses/overlap/idle.h"
 #include "analyses/step_budget/host_activity.h"
 #include "analyses/step_budget/step_budget.h"
@@ -73,6 +75,7 @@ void add_head(RunAnalyses& run, Report& report) {
   report.head.push_back(steps.empty() ? "no steps"
                                       : counted(steps.size(), "step") +
                                             (inferred ? " (inferred from repetition)" : ""));
+  if (std::string line = executions_line(store); !line.empty()) report.head.push_back(line);
   for (const std::string& line : trigger_lines(run_triggers(store), kTriggersShown))
     report.head.push_back("captured because of " + line);
 }
@@ -204,6 +207,13 @@ void add_lines(RunAnalyses& run, Report& report) {
   if (by_name.empty()) {
     report.lines_title = "Operators with most time of their own";
     for (const OperatorTypeRow& row : run.operators().types) add(row.type, row.self_ns, row.count);
+  }
+  if (by_name.empty()) {
+    for (const RankId& rank : run.ranks()) {
+      for (const UserRangeRow& row : user_ranges(run.store(), rank))
+        add(row.name, row.self_ns, row.calls);
+    }
+    if (!by_name.empty()) report.lines_title = "Ranges with most time of their own";
   }
   const auto is_other = [&](const RankId& rank) { return rank.rank != run.ranks()[0].rank; };
   report.lines_title += ", whole run";

@@ -41,8 +41,8 @@ struct Report {
   std::vector<std::string> places;  // of each finding, where to look; "" when it has none
   std::string no_findings;          // why there are none
   std::string lines_title;
-  std::vector<ReportLine> lines;  // kernels, or operators where there are none
-  std::string no_lines;           // why there are neither
+  std::vector<ReportLine> lines;  // kernels, operators where there are none, else ranges
+  std::string no_lines;           // why there are none
   std::vector<std::string> memory;
   std::vector<std::string> data;
   std::vector<std::string> quality;

@@ -1,3 +1,5 @@
+#include "analyses/common/executions.h"
+#include "analyses/operators/user_ranges.h"
 #include "base/json_text.h"
 #include "deliverables/report/report.h"
 
@@ -36,6 +38,10 @@ constexpr Key kKeys[] = {
 std::string report_json(RunAnalyses& run, const std::string& name) {
   std::string out = "{\"version\":1,\"run\":";
   append_json_text(out, name);
+  if (const std::string line = executions_line(run.store()); !line.empty()) {
+    out += ",\"executions\":";
+    append_json_text(out, line);
+  }
   std::string reasons;
   for (const auto& [key, table_name] : kKeys) {
     out += ",\n\"" + std::string(key) + "\":";
@@ -50,6 +56,12 @@ std::string report_json(RunAnalyses& run, const std::string& name) {
       reasons += JsonObject().add("table", key).add("why", reason.why).text();
     }
   }
+  std::vector<UserRangeRow> ranges;
+  for (const RankId& rank : run.ranks()) {
+    for (const UserRangeRow& row : user_ranges(run.store(), rank)) ranges.push_back(row);
+  }
+  out += ",\n\"ranges\":";
+  append_json(out, make_table("ranges", "", ranges, kUserRangeFields));
   return out + ",\n\"reasons\":[" + reasons + "]}\n";
 }
 

@@ -66,6 +66,43 @@ TEST(Report, RanksOfOneVerdictAreOneLine) {
   EXPECT_EQ(report.mean_of, "mean of 12 steps of 6 ranks");
 }
 
+// A plain loop, whose steps and parts the program named itself.
+TEST(Report, RangesOfTheProgramWhereNothingElseWasRecorded) {
+  const testing::TemporaryFolder folder;
+  RunAnalyses run(testing::made_store(folder,
+                                      [](RankBuilder& rank) {
+                                        const TrackId thread = testing::host_track(rank, "python");
+                                        const auto add = [&](const char* name, int64_t ts_ns,
+                                                             int64_t dur_ns) {
+                                          SliceRecord slice = testing::slice_of(
+                                              rank, name, ts_ns, dur_ns, SliceKind::kAnnotation);
+                                          slice.cat = rank.strings.intern("user_annotation");
+                                          rank.add_slice(thread, slice);
+                                        };
+                                        for (int64_t step = 0; step < 2; ++step) {
+                                          testing::add_step(rank, step, step * 1000, 1000);
+                                          add("ProfilerStep#1", step * 1000, 1000);
+                                          add("forward", step * 1000, 500);
+                                          add("sleep", step * 1000 + 100, 300);
+                                        }
+                                      }),
+                  {});
+  const Report report = make_report(run, "run");
+  EXPECT_EQ(report.lines_title, "Ranges with most time of their own, whole run");
+  ASSERT_EQ(report.lines.size(), 2u);
+  EXPECT_EQ(report.lines[0].name, "sleep");
+  EXPECT_EQ(report.lines[0].ns, 600);
+  EXPECT_EQ(report.lines[0].share, 0.6);
+  EXPECT_EQ(report.lines[1].name, "forward");
+  EXPECT_EQ(report.lines[1].ns, 400);
+  EXPECT_EQ(report.lines[1].count, 2);
+  const auto ranges = json_tree(report_json(run, "run"))["ranges"];
+  ASSERT_EQ(ranges.size(), 2u);
+  EXPECT_EQ(ranges[0]["name"], "forward");
+  EXPECT_EQ(ranges[0]["total_ns"], 1000);
+  EXPECT_EQ(ranges[0]["self_ns"], 400);
+}
+
 // Steps of two devices, in two windows.
 TEST(Report, AStepOfTwoDevicesIsOne) {
   const testing::TemporaryFolder folder;
