@@ -560,6 +560,25 @@ def test_every_iteration_is_a_step_without_a_schedule(
     assert min(steps["dur"].tolist()) >= 20_000_000
 
 
+@pytest.mark.parametrize("steps_first", [False, True])
+def test_how_long_others_take_makes_no_step_without_a_schedule(
+    tmp_path: pathlib.Path, steps_first: bool
+) -> None:
+    profiler = stepscope.Profiler(output_path=str(tmp_path))
+    with stepscope.record_function("training"):
+        for seconds in (0.001, 0.04, 0.001):
+            if steps_first:
+                profiler.step()
+            with stepscope.record_function("work"):
+                time.sleep(seconds)
+            if not steps_first:
+                profiler.step()
+    profiler.stop()
+    with stepscope.open(tmp_path) as run:
+        steps = run.query("select step from steps where complete order by step")["step"].tolist()
+    assert steps == ([1, 2, 3] if steps_first else [0, 1, 2])
+
+
 def test_the_only_iteration_is_a_step_without_a_schedule(tmp_path: pathlib.Path) -> None:
     with stepscope.Profiler(output_path=str(tmp_path)) as profiler:
         time.sleep(0.02)

@@ -137,10 +137,10 @@ void HostTables::read_row(TrackId track, const Row& row) {
       return;
     }
     case STEPSCOPE_STEP:
-      steps_.push_back({ts_ns, row.value1, track});
+      steps_.push_back({ts_ns, row.value1, track, row.value2 == 1});
       return;
     case STEPSCOPE_STEP_END:
-      steps_.push_back({ts_ns, kNull, track});
+      steps_.push_back({ts_ns, kNull, track, false});
       return;
     case STEPSCOPE_MEMORY:
       allocators_.add({track, ts_ns, row.name, row.value1, row.value2, row.duration_ticks});
@@ -254,6 +254,7 @@ void HostTables::finish(Ending ending) {
     step.track = mark.track;
     step.name = rank.strings.intern("ProfilerStep#" + std::to_string(mark.number));
     step.complete = has_end;
+    if (mark.unmarked) unmarked_steps_.push_back(rank.steps.size());
     rank.steps.push_back(step);
     SliceRecord slice;
     slice.ts_ns = step.ts_ns;
