@@ -95,7 +95,9 @@ constexpr QualitySpec kSpecs[] = {
     {kInvalidText, "invalid_text", "note", "text that is not UTF-8; the bytes were kept", false},
     {kWideInteger, "wide_integer", "note", "integers that do not fit 64 bits; kept as text", false},
     {kEndedAbnormally, "ended_abnormally", "loss",
-     "the program ended without stopping the recording; all but its last second was read", false},
+     "the program ended without stopping the recording; what was not written yet, its last second "
+     "at most, is missing",
+     false},
     {kStillRecording, "still_recording", "note",
      "the recording was still going on when it was read; open it again for what came later", false},
     {kSourceLeftOut, "source_left_out", "note", "things that were to be recorded and could not be",

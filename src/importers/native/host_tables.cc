@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "json/json_members.h"
 #include "json/json_tree.h"
 #include "stepscope/record.h"
 
@@ -270,10 +271,13 @@ void HostTables::finish(Ending ending) {
   }
   if (ending == Ending::kStopped) return;
   const bool goes_on = ending == Ending::kGoesOn;
-  const std::string how = goes_on ? "still recording at step " : "ended abnormally at step ";
-  rank.quality.add(
-      goes_on ? QualityCode::kStillRecording : QualityCode::kEndedAbnormally,
-      last_step_ == kNull ? "before the first step" : how + std::to_string(last_step_));
+  std::string how = goes_on ? "still recording at step " : "ended abnormally at step ";
+  how = last_step_ == kNull ? "before the first step" : how + std::to_string(last_step_);
+  for (const auto& [name, json] : run_.notes()) {
+    if (name == "written_until" && !goes_on)
+      how += "; all until " + text_in(json, "signal") + " is written";
+  }
+  rank.quality.add(goes_on ? QualityCode::kStillRecording : QualityCode::kEndedAbnormally, how);
 }
 
 }  // namespace stepscope

@@ -91,6 +91,7 @@ nlohmann::json device_properties(const nlohmann::json& note) {
 void read_notes(const RawRun& run, RankBuilder& rank) {
   nlohmann::json versions = nlohmann::json::object();
   nlohmann::json parallel = nlohmann::json::object();
+  int64_t lost_until_signal = 0;
   for (const auto& [name, json] : run.notes()) {
     if (name == "source_left_out") {
       rank.quality.add(QualityCode::kSourceLeftOut,
@@ -107,6 +108,8 @@ void read_notes(const RawRun& run, RankBuilder& rank) {
       versions["windows"].push_back(json);
     } else if (name == "device" && json.is_object()) {
       versions["deviceProperties"].push_back(device_properties(json));
+    } else if (name == "written_until") {
+      lost_until_signal = integer_in(json, "not_recorded", 0);
     } else if (name == "trigger") {
       versions["triggers"].push_back(json);
     } else if (name != "torch_thread" && name != "python_threads") {  // arrows, names of lanes
@@ -124,6 +127,8 @@ void read_notes(const RawRun& run, RankBuilder& rank) {
       rank.quality.add(QualityCode::kDroppedRecords, why, std::max<int64_t>(lost, 1));
     }
   }
+  if (lost_until_signal > 0 && !run.has_note("end"))
+    rank.quality.add(QualityCode::kDroppedRecords, "until the signal", lost_until_signal);
   rank.info.versions_json = text_of(versions);
   if (!parallel.empty()) rank.info.parallel_json = text_of(parallel);
 }
