@@ -94,10 +94,7 @@ constexpr QualitySpec kSpecs[] = {
      "two places of the input that should agree do not; the example names them", false},
     {kInvalidText, "invalid_text", "note", "text that is not UTF-8; the bytes were kept", false},
     {kWideInteger, "wide_integer", "note", "integers that do not fit 64 bits; kept as text", false},
-    {kEndedAbnormally, "ended_abnormally", "loss",
-     "the program ended without stopping the recording; what was not written yet, its last second "
-     "at most, is missing",
-     false},
+    {kEndedAbnormally, "ended_abnormally", "loss", "the program did not stop the recording", false},
     {kStillRecording, "still_recording", "note",
      "the recording was still going on when it was read; open it again for what came later", false},
     {kSourceLeftOut, "source_left_out", "note", "things that were to be recorded and could not be",

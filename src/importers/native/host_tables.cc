@@ -273,11 +273,12 @@ void HostTables::finish(Ending ending) {
   const bool goes_on = ending == Ending::kGoesOn;
   std::string how = goes_on ? "still recording at step " : "ended abnormally at step ";
   how = last_step_ == kNull ? "before the first step" : how + std::to_string(last_step_);
+  std::string lacks = "; its last second may be missing";
   for (const auto& [name, json] : run_.notes()) {
-    if (name == "written_until" && !goes_on)
-      how += "; all until " + text_in(json, "signal") + " is written";
+    if (name == "written_until") lacks = "; all until " + text_in(json, "signal") + " is written";
   }
-  rank.quality.add(goes_on ? QualityCode::kStillRecording : QualityCode::kEndedAbnormally, how);
+  rank.quality.add(goes_on ? QualityCode::kStillRecording : QualityCode::kEndedAbnormally,
+                   goes_on ? how : how + lacks);
 }
 
 }  // namespace stepscope
