@@ -172,7 +172,8 @@ bool much_shorter_than_others(const std::vector<StepRecord>& steps, size_t which
   return steps[which].dur_ns < *middle / kTimesShorter;
 }
 
-// Whether anything that was recorded ended in the step. What lasts longer is around it.
+// Whether anything that was recorded began or ended in the step. A range of the program that begins
+// in it and lasts longer is around the loop.
 bool holds_something(const RankBuilder& rank, const StepRecord& step) {
   const int64_t end_ns = step.ts_ns + step.dur_ns;
   for (TrackId track = 0; track < rank.track_count(); ++track) {
@@ -180,6 +181,8 @@ bool holds_something(const RankBuilder& rank, const StepRecord& step) {
       if (slice.kind == SliceKind::kAnnotation && slice.name == step.name) continue;
       const int64_t slice_end_ns = slice.ts_ns + slice.dur_ns;
       if (slice_end_ns > step.ts_ns && slice_end_ns <= end_ns) return true;
+      const bool began = slice.ts_ns >= step.ts_ns && slice.ts_ns < end_ns;
+      if (began && slice.kind != SliceKind::kAnnotation) return true;
     }
   }
   return false;
@@ -213,7 +216,7 @@ void leave_out_step_that_never_was(RankBuilder& rank) {
   for (TrackId track = 0; track < rank.track_count(); ++track) {
     for (const SliceRecord& slice : rank.slices(track)) {
       if (slice.kind == SliceKind::kAnnotation && slice.name == last.name) continue;
-      if (slice.ts_ns >= last.ts_ns) return;  // what began before is around it
+      if (slice.ts_ns + slice.dur_ns > last.ts_ns) return;
       work_before |= slice.name != before.name && slice.ts_ns >= before.ts_ns;
     }
   }
