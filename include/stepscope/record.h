@@ -49,7 +49,9 @@ enum stepscope_kind {
   STEPSCOPE_COUNTER = 17,
   STEPSCOPE_FLOW_START = 18,
   STEPSCOPE_FLOW_END = 19,
-  STEPSCOPE_STEP = 20,  // a step begins; ends the one before
+  // A step begins; ends the one before. Values: its number, and 1 where nobody marked its beginning
+  // and it is a step only if anything was recorded in it.
+  STEPSCOPE_STEP = 20,
   STEPSCOPE_STEP_END = 21,
   // An allocation or release: value1 is the address, value2 the bytes (negative: released). The
   // duration field holds the total allocated afterwards, the name field the device: torch's number

@@ -414,11 +414,11 @@ NB_MODULE(_record, module) {
   module.def("step", &stepscope_step, "number"_a);
   module.def("end_step", &stepscope_end_step);
   module.def(
-      "step_since",
+      "unmarked_step",
       [](int64_t number, uint64_t start) {
         if (start == 0 || !stepscope_is_recording()) return;
         stepscope_put(start, 0, STEPSCOPE_STEP | STEPSCOPE_VALUES, 0, static_cast<uint64_t>(number),
-                      0);
+                      1);
       },
       "number"_a, "start"_a);
   module.def(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import json
 import os
@@ -425,7 +426,9 @@ def test_a_killed_program_leaves_a_run_that_opens(tmp_path: pathlib.Path) -> Non
     with stepscope.open(tmp_path) as run:
         assert len(run.table("steps")["step"]) > 50
         (ending,) = [found for found in run.quality if found.code == "ended_abnormally"]
-        assert re.fullmatch(r"ended abnormally at step \d+", ending.example)
+        assert re.fullmatch(
+            r"ended abnormally at step \d+; its last second may be missing", ending.example
+        )
 
 
 def test_a_run_that_grows_is_not_taken_for_a_killed_one(tmp_path: pathlib.Path) -> None:
@@ -558,6 +561,26 @@ def test_every_iteration_is_a_step_without_a_schedule(
         steps = run.query("select step, dur from steps where complete order by step")
     assert steps["step"].tolist() == ([1, 2, 3] if steps_first else [0, 1, 2])
     assert min(steps["dur"].tolist()) >= 20_000_000
+
+
+@pytest.mark.parametrize("steps_first", [False, True])
+def test_how_long_others_take_makes_no_step_without_a_schedule(
+    tmp_path: pathlib.Path, steps_first: bool
+) -> None:
+    profiler = stepscope.Profiler(output_path=str(tmp_path))
+    around = stepscope.record_function("training") if steps_first else contextlib.nullcontext()
+    with around:
+        for seconds in (0.001, 0.04, 0.001):
+            if steps_first:
+                profiler.step()
+            with stepscope.record_function("work"):
+                time.sleep(seconds)
+            if not steps_first:
+                profiler.step()
+    profiler.stop()
+    with stepscope.open(tmp_path) as run:
+        steps = run.query("select step from steps where complete order by step")["step"].tolist()
+    assert steps == ([1, 2, 3] if steps_first else [0, 1, 2])
 
 
 def test_the_only_iteration_is_a_step_without_a_schedule(tmp_path: pathlib.Path) -> None:

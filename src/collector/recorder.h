@@ -202,6 +202,7 @@ class Recorder {
   void keep_chunk();
   void look_for_triggers(int64_t now_ns);
   void begin_capture(const TriggerCause& cause, int64_t now_ns);
+  void answer(const TriggerCause& cause);
   void end_capture();
   void add_cause(const TriggerCause& cause);
   void write_stacks(const TriggerCause& cause);

@@ -83,10 +83,22 @@ void Recorder::look_for_triggers(int64_t now_ns) {
       begin_capture(cause, now_ns);
     }
     if (output_ && cause.wants_stacks) write_stacks(cause);
-    if (cause.signal != 0) answer_signal(cause.signal);
+    if (cause.signal != 0) answer(cause);
   }
   if (watch_->capture_is_complete(now_ns) || (output_ && !statistics_.stopped_by.empty()))
     end_capture();
+}
+
+// The last that is sure to be written: the signal's handler waits for this, and for no more.
+void Recorder::answer(const TriggerCause& cause) {
+  if (output_) {
+    JsonObject written;
+    written.add("signal", std::string_view(signal_name(cause.signal)));
+    written.add("not_recorded", count_not_recorded());
+    chunk_.add_note("written_until", written.text());
+    flush();
+  }
+  answer_signal(cause.signal);
 }
 
 void Recorder::begin_capture(const TriggerCause& cause, int64_t now_ns) {

@@ -62,6 +62,7 @@ void expect_last_step(const std::string& output, int signal) {
   EXPECT_EQ(run.torn_bytes, 0u);
   const std::string& trigger = run.notes.at("trigger");
   EXPECT_TRUE(contains(trigger, "\"signal\":" + std::to_string(signal))) << trigger;
+  EXPECT_TRUE(run.notes.contains("written_until"));
   ASSERT_FALSE(steps_of(run).empty());
   EXPECT_EQ(steps_of(run).back(), 100) << "up to the very last record";
 }

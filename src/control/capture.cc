@@ -188,7 +188,7 @@ Result<AskedCapture> capture(const WatchedPlaces& places, const CaptureWish& wis
     if (Status status = follow(places, following, *asked); !status)
       return std::move(status.error());
     const bool too_late = std::ranges::all_of(asked->ranks, [&](const WatchingRank& rank) {
-      return capture_state(rank, asked->id) == "missed";
+      return capture_state(rank, asked->id) == "missed" && rank.late;
     });
     // Later steps may be asked for, as nothing is recorded yet.
     if (wish.steps || !too_late || attempt == kAttempts || following.cancelled()) return asked;

@@ -38,6 +38,7 @@ class PlayedPlace : public WatchedPlace {
           for (WatchingRank& rank : ranks_) {
             rank.taken = rank.request = id;
             rank.state = writes <= misses ? "missed" : answer;
+            rank.late = late;
           }
           return {};
         }));
@@ -46,6 +47,7 @@ class PlayedPlace : public WatchedPlace {
 
   bool refuses = false;
   int misses = 0;
+  bool late = true;
   std::string answer = "armed";
   mutable int writes = 0;
   mutable std::string config_;
@@ -97,6 +99,16 @@ TEST_F(CaptureTest, LaterStepsWhenAllWereFaster) {
   ASSERT_TRUE(asked) << asked.error().message();
   EXPECT_EQ(attempts, (std::vector<int>{1, 2, 3}));
   EXPECT_EQ(capture_state(asked->ranks[0], asked->id), "armed");
+}
+
+TEST_F(CaptureTest, NoLaterStepsWhereRecordingFails) {
+  PlayedPlace& one = add("one", {rank_at(0, 10)});
+  one.misses = 1;
+  one.late = false;
+  const auto asked = capture(places_, {}, {});
+  ASSERT_TRUE(asked) << asked.error().message();
+  EXPECT_EQ(one.writes, 1);
+  EXPECT_EQ(capture_state(asked->ranks[0], asked->id), "missed");
 }
 
 TEST_F(CaptureTest, NamedStepsAreAskedForOnce) {

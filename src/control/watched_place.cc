@@ -89,6 +89,7 @@ std::optional<WatchingRank> parse_rank(std::string_view text) {
   rank.poll_seconds = std::clamp(bounded_in(json, "poll_interval_s"), 0.0, 3600.0);
   rank.output = text_in(json, "output");
   rank.error = text_in(json, "error");
+  rank.late = json.value("late", Json()) == true;
   if (rank.error.empty() && !text_in(json, "refused").empty())
     rank.error = "the configuration is not taken: " + text_in(json, "refused");
   return rank;

@@ -37,6 +37,7 @@ struct WatchingRank {
   double poll_seconds = 0;  // how long it may take to see a change; 0: at once
   std::string output;
   std::string error;
+  bool late = false;  // it missed its steps as they were over: later ones may be asked for
   bool alive = false;
 
   bool is_busy() const { return state == "armed" || state == "recording"; }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from typing import TYPE_CHECKING
 
@@ -72,13 +71,6 @@ class Profiler(Session):
     @explained
     def __init__(self, **options: Unpack[Options]) -> None:
         super().__init__(resolve(dict(options), default_parameters(present())))
-
-    def step(self) -> None:
-        """Ends a training step and begins the next one."""
-        if self._started and not self._parameters.schedule:
-            text = "Profiler.step(): there is no schedule; steps are marked, and all are recorded"
-            self._once.log(logging.ERROR, text)
-        super().step()
 
     def analyse(
         self,

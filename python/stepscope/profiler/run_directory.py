@@ -45,7 +45,7 @@ def check_path(path: str) -> Path:
     Raises:
         ProfilerPathErrorException: too long, odd characters, a link or a file.
     """
-    given = os.path.abspath(Path(path).expanduser())  # noqa: PTH100, resolve() would follow links
+    given = absolute(path)
     if len(given) > _LONGEST_PATH:
         raise _path_error(path, f"it is longer than {_LONGEST_PATH} characters")
     if any(len(part) > _LONGEST_NAME for part in given.split("/")):
@@ -54,9 +54,19 @@ def check_path(path: str) -> Path:
         raise _path_error(path, "letters, digits, spaces and . _ - ~ are allowed")
     if os.path.islink(given):  # noqa: PTH114, before anything is resolved
         raise _path_error(path, "it is a symbolic link; name its target")
-    if Path(given).is_file():
+    if os.path.isfile(given):  # noqa: PTH113, Path's raises where one may not look
         raise _path_error(path, "it is a file, not a folder")
-    return Path(given).resolve()
+    return Path(os.path.realpath(given) if given.startswith("/") else given)
+
+
+def absolute(path: str) -> str:
+    """A path from the root, its links kept. Where the program's folder has been removed, the path
+    as it is: whoever uses it is told that it does not exist."""
+    path = os.path.expanduser(path)  # noqa: PTH111, Path's raises where there is no home
+    try:
+        return os.path.abspath(path)  # noqa: PTH100, resolve() would follow links
+    except FileNotFoundError:
+        return path
 
 
 def _path_error(path: str, why: str) -> ProfilerPathErrorException:

@@ -58,17 +58,7 @@ class Session:
             if self._started:
                 logger.warning("%s.start(): it has already started, nothing changes", self._name)
                 return
-            self._recorder.clear()  # a forked child has its parent's
-            self._recorder.look_around(self._name)
-            self._recorder.begin()
-            self._go(TRANSITIONS[ProfilerAction.NONE, self.current_action])
-            self._started_in = os.getpid()
-            _running.add(self)
-            if self._parameters.schedule:
-                self._recorder.step(self.first_step + self.step_num)
-            elif not self.marks_steps:
-                self._recorder.await_first_step()
-            self._idle.step_begins(opened_window=False)
+            self._enter()
 
     def stop(self) -> None:
         """Stops recording; an open window is completed and handed to ``on_trace_ready``."""
@@ -178,6 +168,19 @@ class Session:
         if not self._started:
             logger.error("%s.stop(): it has not started, there is nothing to stop", self._name)
         return self._started
+
+    def _enter(self) -> None:
+        self._recorder.clear()  # a forked child has its parent's
+        self._recorder.look_around(self._name)
+        self._recorder.begin()
+        self._go(TRANSITIONS[ProfilerAction.NONE, self.current_action])
+        self._started_in = os.getpid()
+        _running.add(self)
+        if self._parameters.schedule:
+            self._recorder.step(self.first_step + self.step_num)
+        elif not self.marks_steps:
+            self._recorder.await_first_step()
+        self._idle.step_begins(opened_window=False)
 
     def _leave(self) -> None:
         self._recorder.is_idle = self._idle.since_step()

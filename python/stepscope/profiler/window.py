@@ -15,7 +15,6 @@ from stepscope import _record
 from stepscope.profiler import cost, devices
 from stepscope.profiler._bounded import PATIENCE, within
 from stepscope.profiler._log import logger
-from stepscope.profiler.first_step import FirstStep
 from stepscope.profiler.frameworks import Frameworks
 from stepscope.profiler.metadata import Metadata
 from stepscope.profiler.parameters import Parameters
@@ -97,7 +96,8 @@ class Window:
         self._statistics: dict[str, Any] = {}
         self._step_times: dict[str, Any] = {}
         self._is_over = False
-        self._first_step: FirstStep | None = None
+        #: where the step before the first ``step()`` begins; 0: there is none
+        self._unmarked_since = 0
         found = devices.present()
         sources = self._sources = devices.sources(parameters, found, self._place.device)
         self._frameworks = Frameworks(parameters)
@@ -107,14 +107,16 @@ class Window:
         return sources
 
     def await_first_step(self) -> None:
-        """Nobody says that a step begins, but one may."""
-        self._first_step = FirstStep()
+        """Nobody says that a step begins, but one may: who calls ``step()`` where iterations end
+        has done one before the first call."""
+        self._unmarked_since = _record.now()
 
     def step(self, number: int) -> None:
         """Ends the open step range, if any, and opens the next one."""
-        first = self._first_step
-        if first and (self._frameworks.have_marked_steps or first.step(number)):
-            self._first_step = None
+        if self._unmarked_since:
+            if not self._frameworks.have_marked_steps:
+                _record.unmarked_step(number - 1, self._unmarked_since)
+            self._unmarked_since = 0
         self._frameworks.program_marks_steps()
         _record.step(number)
 
@@ -128,8 +130,6 @@ class Window:
         if self._statistics:
             return
         self._step_times = dict(step_times)
-        if self._first_step:
-            self._first_step.settle()
         _record.end_step()
         self._note_missing(self._frameworks.stop())
         self._note_frameworks()

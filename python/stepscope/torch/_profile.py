@@ -336,7 +336,11 @@ def _record_always(_step: int) -> Any:
 
 def _why_not(folder: str) -> str:
     """Why recordings cannot be made there, as far as that can be told before; "" if they can."""
-    for path in (Path(folder).absolute(), *Path(folder).absolute().parents):
+    try:
+        first = Path(folder).absolute()
+    except FileNotFoundError:
+        return "the folder that the program works in has been removed"
+    for path in (first, *first.parents):
         try:
             path.stat()
         except (FileNotFoundError, NotADirectoryError):

@@ -386,10 +386,35 @@ def test_too_late(training: Callable[..., Training]) -> None:
     one.callbacks(5)
     assert one.windows() == {}
     assert len([line for line in one.log() if "start_step 3 was over" in line]) == 1
-    assert "it joins the next one" in one.status("missed")["error"]
+    told = one.status("missed")
+    assert told["late"] and told["error"].endswith("records nothing of this window")
     one.ask(12, 12)
     one.callbacks(5)
     assert one.windows() == {"rank0_start12_stop12": [12]}
+
+
+def test_ranks_that_are_too_late_leave_the_window_to_others(
+    training: Callable[..., Training], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    one = training()
+    one.loop(5)
+    one.ask(3, 8)
+    one.loop(5)
+    assert one.windows() == {}
+    assert "as others may have recorded all of it" in one.status("missed")["error"]
+
+
+def test_a_window_that_cannot_be_recorded_tells_why(training: Callable[..., Training]) -> None:
+    one = training()
+    one.output.touch()
+    one.ask(2, 3)
+    one.loop(4)
+    told = one.status("missed")
+    assert told["error"].startswith("steps 2 to 3 are not recorded: [Errno ")
+    assert not told["late"]
+    assert any("are not recorded: [Errno " in line for line in one.log())
 
 
 def test_a_loop_of_one_rank_records_what_is_left(training: Callable[..., Training]) -> None:

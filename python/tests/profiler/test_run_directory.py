@@ -12,6 +12,7 @@ from typing import Any, Callable
 
 import pytest
 from stepscope.profiler import (
+    DynamicProfilerMonitor,
     Profiler,
     ProfilerActivity,
     ProfilerPathErrorException,
@@ -80,6 +81,25 @@ def test_unwritable_folder_is_logged(said: Callable[[], list[str]]) -> None:
     assert said()[-1].startswith("ERROR Call to Profiler.start failed")
     profiler.analyse()
     assert "not been initialized" in said()[0]
+
+
+def test_a_program_whose_folder_is_gone_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Callable[[], list[str]]
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    profiler = Profiler(output_path="x")
+    assert re.search("Profiler.start failed: .*No such file", said()[-1])
+    profiler.stop()
+    tensorboard_trace_handler("x")
+    DynamicProfilerMonitor(cfg_path="x", output_path="x").step()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_user_without_a_home_has_a_path(tmp_path: Path) -> None:
+    assert check_path("~nobody-of-that-name/x") == tmp_path / "~nobody-of-that-name" / "x"
 
 
 def test_find(tmp_path: Path) -> None:

@@ -35,8 +35,8 @@ int64_t end_of(ChunkReader& reader, int64_t started_ns) {
   reader.skip_to_last();
   const auto more = reader.next(chunk);
   if (!more || !*more) return started_ns;
-  int64_t ended_ns =
-      started_ns + static_cast<int64_t>(number_in(note_in(chunk, "end"), "seconds", 0) * 1e9);
+  const double seconds = std::clamp(number_in(note_in(chunk, "end"), "seconds", 0), 0.0, 1e9);
+  int64_t ended_ns = started_ns + static_cast<int64_t>(seconds * 1e9);
   for (const RawTable& table : chunk.tables) {
     const auto* times = table.name == "clocks" ? table.column("realtime_ns") : nullptr;
     if (times != nullptr && !times->empty()) ended_ns = std::max(ended_ns, times->back());
@@ -53,7 +53,8 @@ std::optional<Recording> read_recording(const RankSource& source) {
   const nlohmann::json about = note_in(chunk, "recording");
   const int64_t pid = integer_in(about, "pid", kNull);
   const int64_t started_ns = integer_in(about, "started_ns", kNull);
-  if (pid == kNull || started_ns == kNull) return std::nullopt;
+  // A damaged note may have any number.
+  if (pid == kNull || started_ns < 0 || started_ns > INT64_MAX / 2) return std::nullopt;
   return Recording{source.chosen.unit, source.chosen.rank,
                    text_in(about, "host") + " " + std::to_string(pid), started_ns,
                    end_of(*reader, started_ns)};

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "json/json_members.h"
 #include "json/json_tree.h"
 #include "stepscope/record.h"
 
@@ -142,10 +143,10 @@ void HostTables::read_row(TrackId track, const Row& row) {
                          "a step of number " + std::to_string(kNull) + ", which stands for none");
         return;
       }
-      steps_.push_back({ts_ns, row.value1, track});
+      steps_.push_back({ts_ns, row.value1, track, row.value2 == 1});
       return;
     case STEPSCOPE_STEP_END:
-      steps_.push_back({ts_ns, kNull, track});
+      steps_.push_back({ts_ns, kNull, track, false});
       return;
     case STEPSCOPE_MEMORY:
       allocators_.add({track, ts_ns, row.name, row.value1, row.value2, row.duration_ticks});
@@ -259,6 +260,7 @@ void HostTables::finish(Ending ending) {
     step.track = mark.track;
     step.name = rank.strings.intern("ProfilerStep#" + std::to_string(mark.number));
     step.complete = has_end;
+    if (mark.unmarked) unmarked_steps_.push_back(rank.steps.size());
     rank.steps.push_back(step);
     SliceRecord slice;
     slice.ts_ns = step.ts_ns;
@@ -274,10 +276,14 @@ void HostTables::finish(Ending ending) {
   }
   if (ending == Ending::kStopped) return;
   const bool goes_on = ending == Ending::kGoesOn;
-  const std::string how = goes_on ? "still recording at step " : "ended abnormally at step ";
-  rank.quality.add(
-      goes_on ? QualityCode::kStillRecording : QualityCode::kEndedAbnormally,
-      last_step_ == kNull ? "before the first step" : how + std::to_string(last_step_));
+  std::string how = goes_on ? "still recording at step " : "ended abnormally at step ";
+  how = last_step_ == kNull ? "before the first step" : how + std::to_string(last_step_);
+  std::string lacks = "; its last second may be missing";
+  for (const auto& [name, json] : run_.notes()) {
+    if (name == "written_until") lacks = "; all until " + text_in(json, "signal") + " is written";
+  }
+  rank.quality.add(goes_on ? QualityCode::kStillRecording : QualityCode::kEndedAbnormally,
+                   goes_on ? how : how + lacks);
 }
 
 }  // namespace stepscope

@@ -2,6 +2,7 @@
 #ifndef STEPSCOPE_IMPORTERS_NATIVE_HOST_TABLES_H_
 #define STEPSCOPE_IMPORTERS_NATIVE_HOST_TABLES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -29,6 +30,8 @@ class HostTables {
 
   int64_t records() const { return records_; }
   int64_t last_step() const { return last_step_; }
+  // Places in the rank's steps, rising: those that are steps only if anything is in them.
+  const std::vector<size_t>& unmarked_steps() const { return unmarked_steps_; }
 
  private:
   struct Row {
@@ -43,6 +46,7 @@ class HostTables {
     int64_t ts_ns;
     int64_t number;  // kNull: the step before ends here
     TrackId track;
+    bool unmarked;  // see STEPSCOPE_STEP
   };
 
   void read_samples(const RawTable& table);
@@ -58,6 +62,7 @@ class HostTables {
   ForwardBackward arrows_;
   AllocatorRecords allocators_;
   std::vector<StepMark> steps_;
+  std::vector<size_t> unmarked_steps_;
   std::unordered_map<int64_t, OpDetail> known_args_;  // by the name id of the args text
   // Where the text of an args id is kept: shapes repeat from step to step, their text does not.
   std::unordered_map<int64_t, uint64_t> args_places_;

@@ -91,6 +91,7 @@ nlohmann::json device_properties(const nlohmann::json& note) {
 void read_notes(const RawRun& run, RankBuilder& rank) {
   nlohmann::json versions = nlohmann::json::object();
   nlohmann::json parallel = nlohmann::json::object();
+  int64_t lost_until_signal = 0;
   for (const auto& [name, json] : run.notes()) {
     if (name == "source_left_out") {
       rank.quality.add(QualityCode::kSourceLeftOut,
@@ -107,6 +108,8 @@ void read_notes(const RawRun& run, RankBuilder& rank) {
       versions["windows"].push_back(json);
     } else if (name == "device" && json.is_object()) {
       versions["deviceProperties"].push_back(device_properties(json));
+    } else if (name == "written_until") {
+      lost_until_signal = integer_in(json, "not_recorded", 0);
     } else if (name == "trigger") {
       versions["triggers"].push_back(json);
     } else if (name != "torch_thread" && name != "python_threads" && name != "names_lost") {
@@ -124,6 +127,8 @@ void read_notes(const RawRun& run, RankBuilder& rank) {
       rank.quality.add(QualityCode::kDroppedRecords, why, std::max<int64_t>(lost, 1));
     }
   }
+  if (lost_until_signal > 0 && !run.has_note("end"))
+    rank.quality.add(QualityCode::kDroppedRecords, "until the signal", lost_until_signal);
   rank.info.versions_json = text_of(versions);
   if (!parallel.empty()) rank.info.parallel_json = text_of(parallel);
 }
@@ -154,17 +159,49 @@ void mark_steps_outside_of_windows(const RawRun& run, RankBuilder& rank) {
   }
 }
 
-// Whether the last step has less than a tenth of the length that the complete ones before it have.
-bool much_shorter_than_others(const std::vector<StepRecord>& steps) {
+// Whether a step has less than a tenth of the length that the other complete ones have.
+bool much_shorter_than_others(const std::vector<StepRecord>& steps, size_t which) {
   constexpr int64_t kTimesShorter = 10;
   std::vector<int64_t> lengths_ns;
-  for (size_t at = 0; at + 1 < steps.size(); ++at) {
-    if (steps[at].complete) lengths_ns.push_back(steps[at].dur_ns);
+  for (size_t at = 0; at < steps.size(); ++at) {
+    if (at != which && steps[at].complete) lengths_ns.push_back(steps[at].dur_ns);
   }
   if (lengths_ns.empty()) return false;
   const auto middle = lengths_ns.begin() + static_cast<ptrdiff_t>(lengths_ns.size() / 2);
   std::nth_element(lengths_ns.begin(), middle, lengths_ns.end());
-  return steps.back().dur_ns < *middle / kTimesShorter;
+  return steps[which].dur_ns < *middle / kTimesShorter;
+}
+
+// Whether anything that was recorded began or ended in the step. A range of the program that begins
+// in it and lasts longer is around the loop.
+bool holds_something(const RankBuilder& rank, const StepRecord& step) {
+  const int64_t end_ns = step.ts_ns + step.dur_ns;
+  for (TrackId track = 0; track < rank.track_count(); ++track) {
+    for (const SliceRecord& slice : rank.slices(track)) {
+      if (slice.kind == SliceKind::kAnnotation && slice.name == step.name) continue;
+      const int64_t slice_end_ns = slice.ts_ns + slice.dur_ns;
+      if (slice_end_ns > step.ts_ns && slice_end_ns <= end_ns) return true;
+      const bool began = slice.ts_ns >= step.ts_ns && slice.ts_ns < end_ns;
+      if (began && slice.kind != SliceKind::kAnnotation) return true;
+    }
+  }
+  return false;
+}
+
+// A profiler without a schedule cannot know what comes before the program's first step(): an
+// iteration, if the program calls it at their ends, and nothing, if it does so at their beginnings.
+// What is in it tells. Where the next step is as empty, it stays, and counts if it is long enough.
+void leave_out_empty_unmarked_steps(const std::vector<size_t>& unmarked, RankBuilder& rank) {
+  for (auto at = unmarked.rbegin(); at != unmarked.rend(); ++at) {
+    StepRecord& step = rank.steps[*at];
+    if (!step.complete || *at + 1 == rank.steps.size() || holds_something(rank, step)) continue;
+    if (holds_something(rank, rank.steps[*at + 1])) {
+      rank.steps.erase(rank.steps.begin() + static_cast<ptrdiff_t>(*at));
+    } else if (much_shorter_than_others(rank.steps, *at)) {
+      step.complete = false;
+      rank.quality.add(QualityCode::kWindowCut, rank.strings.view(step.name));
+    }
+  }
 }
 
 // A loop that says at its end that the next step begins, and then stops, leaves a mark of a step
@@ -185,7 +222,7 @@ void leave_out_step_that_never_was(RankBuilder& rank) {
   }
   if (work_before) {
     rank.steps.pop_back();
-  } else if (much_shorter_than_others(rank.steps)) {
+  } else if (much_shorter_than_others(rank.steps, rank.steps.size() - 1)) {
     rank.steps.back().complete = false;
     rank.quality.add(QualityCode::kWindowCut, rank.strings.view(rank.steps.back().name));
   }
@@ -262,6 +299,7 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
   rank.info.source_path = candidate.unit;
   rank.info.device_kind = "CPU";
   const std::optional<bool> was_open = is_open_in_program(candidate.path);
+  std::vector<size_t> unmarked_steps;
   uint64_t learned_bytes = 0;  // what a recording writes later is not read
   for (const bool learning : {true, false}) {
     auto reader = ChunkReader::open(candidate.path);
@@ -296,6 +334,7 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
       continue;
     }
     host.finish(ending_of(run, was_open));
+    unmarked_steps = host.unmarked_steps();
     device.finish();
     mindspore.finish(folder_of(candidate.path), ending_of(run, was_open));
     for (const auto& [table, rows] : unknown_tables)
@@ -305,6 +344,7 @@ Status NativeImporter::import(const Candidate& candidate, const ImportContext& c
   }
   read_notes(run, rank);
   mark_steps_outside_of_windows(run, rank);
+  leave_out_empty_unmarked_steps(unmarked_steps, rank);
   leave_out_step_that_never_was(rank);
   report_lost_names(run, rank);
   report_raw_npu_data(candidate.unit, rank);

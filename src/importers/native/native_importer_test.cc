@@ -250,7 +250,31 @@ TEST(NativeImporter, AKilledProgramsRunSaysWhereItEnded) {
   EXPECT_EQ(run.quality("ended_abnormally"), 1);
   EXPECT_EQ(run.quality("still_recording"), 0);
   const auto& entries = run.builder().quality.entries();
-  EXPECT_EQ(entries.at(QualityCode::kEndedAbnormally).example, "ended abnormally at step 7");
+  EXPECT_EQ(entries.at(QualityCode::kEndedAbnormally).example,
+            "ended abnormally at step 7; its last second may be missing");
+}
+
+TEST(NativeImporter, ACaptureOfASignalSaysThatAllUntilItIsWritten) {
+  const TemporaryFolder folder;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    stepscope_watch_options rules{};
+    rules.size = sizeof rules;
+    rules.signals = 1u << SIGTERM;
+    if (stepscope_watch(folder.path("runs").c_str(), &rules, nullptr) != 0) ::_exit(1);
+    train_steps(1, 7);
+    ::kill(::getpid(), SIGTERM);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  ImportedRank run = import_only(folder.path());
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ(run.rows(Table::kSteps), 7u);
+  EXPECT_EQ(run.quality("dropped_records"), 0);
+  const auto& entries = run.builder().quality.entries();
+  EXPECT_EQ(entries.at(QualityCode::kEndedAbnormally).example,
+            "ended abnormally at step 7; all until SIGTERM is written");
 }
 
 TEST(NativeImporter, ARunThatGoesOnIsNotTakenForAKilledOne) {

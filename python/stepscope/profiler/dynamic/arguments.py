@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from stepscope.profiler._log import logger
 from stepscope.profiler.dynamic.config import FILE_NAME
-from stepscope.profiler.run_directory import ProfilerPathErrorException, check_path
+from stepscope.profiler.run_directory import (
+    ProfilerPathErrorException,
+    absolute,
+    check_path,
+)
 
 OUTPUT = "./dyn_profile_data"
 POLL_INTERVAL = 2
@@ -38,5 +41,5 @@ def checked_file(cfg_path: object) -> Path:
     """The configuration file: in the folder that is named, or what is named itself."""
     if not isinstance(cfg_path, str):
         raise TypeError(f"cfg_path must be a string, not {cfg_path!r}")
-    path = Path(os.path.abspath(Path(cfg_path).expanduser()))  # noqa: PTH100, links stay
+    path = Path(absolute(cfg_path))
     return path if path.suffix == ".json" and not path.is_dir() else path / FILE_NAME

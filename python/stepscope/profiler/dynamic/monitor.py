@@ -247,12 +247,8 @@ class DynamicProfilerMonitor:
                 self._say(logging.INFO, f"{_steps(config)} will be recorded; step {first} begins")
 
     def _too_late(self, config: Config, first: int, joins_late: bool) -> None:
-        alone = (
-            joins_late
-            and (self._telling.place.world_size or 1) == 1
-            and not self._telling.has_others
-        )
-        if alone and first <= config.stop:
+        alone = (self._telling.place.world_size or 1) == 1 and not self._telling.has_others
+        if alone and joins_late and first <= config.stop:
             self._say(
                 logging.WARNING,
                 f"start_step {config.start} was over when the configuration came: recording begins "
@@ -261,10 +257,12 @@ class DynamicProfilerMonitor:
             self._record(config, first)
             return
         self._armed = None
+        others = ", as others may have recorded all of it; it joins the next one"
         self._miss(
             config,
             f"start_step {config.start} was over, step {first} begins: this rank records nothing "
-            "of this window, as others may have recorded all of it; it joins the next one",
+            f"of this window{'' if alone else others}",
+            is_late=True,
         )
 
     def _record(self, config: Config, number: int) -> None:
@@ -277,16 +275,13 @@ class DynamicProfilerMonitor:
                 "time; stop that one, or leave it out, to choose steps here",
             )
             return
-        folder = Path(config.folder).expanduser() if config.folder else self._output
+        folder = Path(config.folder) if config.folder else self._output
         folder = folder / f"rank{self._telling.place.rank}_start{config.start}_stop{config.stop}"
         try:
             window = DynamicWindow(config, folder)
-            began = window.begin(number)
+            window.begin(number)
         except Exception as error:
             self._miss(config, f"{_steps(config)} are not recorded: {error}")
-            return
-        if not began:
-            self._miss(config, f"{_steps(config)} are not recorded: see the program's own log")
             return
         self._window = window
         self._telling.path = window.path
@@ -319,7 +314,8 @@ class DynamicProfilerMonitor:
         )
         self._finish(window, window.ended)
 
-    def _miss(self, config: Config, why: str) -> None:
+    def _miss(self, config: Config, why: str, is_late: bool = False) -> None:
+        self._telling.is_late = is_late
         self._tell_state("missed", config, why)
         self._say(logging.WARNING, why)
 

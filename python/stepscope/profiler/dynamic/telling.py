@@ -31,6 +31,8 @@ class Telling:
         self.about: Config | None = None
         self.path = ""
         self.error = ""
+        #: "missed" because the steps were over: later ones may be asked for
+        self.is_late = False
         #: what the helper knows: the last version of the file, and why one was not taken
         self.taken: Config | None = None
         self.refused = ""
@@ -80,6 +82,7 @@ class Telling:
             "steps_per_second": round(self._rate, 6),
             "output": self.path,
             "error": self.error,
+            "late": self.is_late,
             "refused": self.refused,
             "updated": time.time(),
             "next_update_s": self.interval,

@@ -31,14 +31,11 @@ class DynamicWindow(Session):
         asked = {"start_step": config.start, "stop_step": config.stop, "request": config.request}
         self.add_metadata_json("dynamic_profiling", json.dumps(asked))
 
-    def begin(self, number: int) -> bool:
-        """Starts with a step. False: recording could not start, the log says why."""
-        self.start()
-        if not self._started or not self._recorder.window:
-            return False
+    def begin(self, number: int) -> None:
+        """Starts with a step, or raises: the monitor tells why."""
+        self._enter()
         self._recorder.step(number)
         self.ended = number - 1
-        return True
 
     def go_on(self, ended: int) -> None:
         """A step has ended, the next one begins: in a loop."""

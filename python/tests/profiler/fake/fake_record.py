@@ -108,6 +108,10 @@ def step(number: int) -> None:
     _note(f"ProfilerStep#{number}")
 
 
+def unmarked_step(number: int, start: int) -> None:
+    _note(f"unmarked ProfilerStep#{number}")
+
+
 def end_step() -> None:
     _note("end of step")
 
