@@ -219,6 +219,8 @@ export const fields: Record<string, string> = {
   'step, scope, stream, ai_cpu, communication, host_cpu, merged_computation, pure_communication, merged_communication, free, counter, other': 'step、scope、stream、ai_cpu、communication、host_cpu、merged_computation、pure_communication、merged_communication、free、counter、other',
   'level of a scope, from 1': 'scope 的层级，从 1 起', 'its track; NULL: computed': '在 tracks 表中的编号；NULL：由计算得出的泳道', 'slices of the track, or segments': '泳道的切片数，或段数',
   'sum of the segments of a computed lane': '由计算得出的泳道中各段的时长之和',
+  // 程序自己的范围，来自 analyses/operators/user_ranges.h
+  'name of the range': '范围的名称', 'of it in no other range inside': '其中不在内层范围里的时间',
   // 切片的详细信息，来自 store/schema.cc
   'CUDA, MEMCPY, MEMSET, AI_CORE, AI_CPU, HCCL ...': 'CUDA、MEMCPY、MEMSET、AI_CORE、AI_CPU、HCCL 等', 'operator type (MatMulV2 ...) where the source gives it': '算子类型（如 MatMulV2），来源给出时才有',
   'gap to the task before it as the source reports it, ns': '与前一个任务的间隔，由来源给出（ns）', 'shapes of the outputs': '输出的形状', 'shared memory, bytes': '共享内存（字节）',
