@@ -28,16 +28,18 @@ class DatabaseRoundTrip : public ::testing::TestWithParam<size_t> {
 };
 INSTANTIATE_TEST_SUITE_P(Real, DatabaseRoundTrip, ::testing::Values(0, 1));
 
-// Sums of numbers and counts of words, each by the name of its column.
+// Sums of numbers, which times of day wrap round, and counts of words, each by the name of its
+// column.
 class Contents {
  public:
   Contents(const StoreReader& store, size_t rank) : store_(store), rank_(rank) {}
 
   Contents& numbers(Table table, std::initializer_list<std::string_view> columns) {
     for (const std::string_view column : columns) {
-      int64_t& sum = all_[std::string(table_spec(table).name) + "." + std::string(column)];
-      for_each_row<1>(store_, table, rank_, {column},
-                      [&](const auto& row) { sum += row[0] == kNull ? 1'000'003 : row[0]; });
+      uint64_t& sum = all_[std::string(table_spec(table).name) + "." + std::string(column)];
+      for_each_row<1>(store_, table, rank_, {column}, [&](const auto& row) {
+        sum += static_cast<uint64_t>(row[0] == kNull ? 1'000'003 : row[0]);
+      });
     }
     return *this;
   }
@@ -64,12 +66,12 @@ class Contents {
     numbers(Table::kMemory, {"ts", "bytes", "total_allocated", "total_reserved"});
     return words(Table::kMemory, {"component"});
   }
-  const std::map<std::string, int64_t>& all() const { return all_; }
+  const std::map<std::string, uint64_t>& all() const { return all_; }
 
  private:
   const StoreReader& store_;
   size_t rank_;
-  std::map<std::string, int64_t> all_;
+  std::map<std::string, uint64_t> all_;
 };
 
 TEST_P(DatabaseRoundTrip, OfTheFolder) {
