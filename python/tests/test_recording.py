@@ -48,7 +48,7 @@ def build_and_run(source_text: str, folder: pathlib.Path) -> None:
         ],
         check=True,
     )  # fmt: skip
-    (folder / "run").mkdir()
+    (folder / "first_run").mkdir()
     subprocess.run([str(folder / "train")], check=True, cwd=folder)
 
 
@@ -74,7 +74,7 @@ def test_the_python_example_runs(
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 def test_the_cpp_example_runs(tmp_path: pathlib.Path) -> None:
     build_and_run(example("cpp", "C and C++"), tmp_path)
-    with stepscope.open(tmp_path / "run") as run:
+    with stepscope.open(tmp_path / "first_run") as run:
         assert run.table("steps")["step"].tolist() == list(range(1, 101))
         scopes = run.query("select count(*) as n from slices where name = 'train step'")
         assert scopes["n"].tolist() == [100]
@@ -101,7 +101,7 @@ def test_the_pipelines_example_runs(
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 def test_the_pipelines_cpp_example_runs(tmp_path: pathlib.Path) -> None:
     build_and_run(example("cpp", "Input pipelines"), tmp_path)
-    with stepscope.open(tmp_path / "run") as run:
+    with stepscope.open(tmp_path / "first_run") as run:
         assert run.table("stages")["workers"].tolist() == [1]
         taken = run.table("queues")
         assert taken["batch"].tolist() == list(range(1, 101))

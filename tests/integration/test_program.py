@@ -248,7 +248,7 @@ def test_ctrl_c_ends_a_query(run: Path) -> None:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, message = process.communicate(timeout=120)
-    assert process.returncode == 1
+    assert process.returncode == 128 + signal.SIGINT
     assert message == "stepscope: the query was cancelled\n"
 
 
