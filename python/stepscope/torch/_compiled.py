@@ -6,10 +6,18 @@ makes them where a flag says that a profiler runs, on threads that have one
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any, Callable
 
 _MODULE = "torch.autograd.profiler"
 _SETTER = "_set_is_profiler_enabled"
+
+
+def is_compile_used() -> bool:
+    """Whether the program has called torch.compile. Nothing else makes such ranges, and asking for
+    them costs every operator."""
+    frames = sys.modules.get("torch._dynamo.eval_frame")
+    return any(map(callable, getattr(frames, "cached_backends", {}).values()))
 
 
 class CompiledRanges:

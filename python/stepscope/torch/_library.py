@@ -11,6 +11,7 @@ from stepscope.torch import _build
 
 SHAPES = 1
 MEMORY = 2
+COMPILED = 4
 
 _COLLECTOR = "libstepscope_collector.so"
 

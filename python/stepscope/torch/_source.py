@@ -13,9 +13,9 @@ from stepscope.profiler._log import guarded
 from stepscope.profiler.parameters import Parameters
 from stepscope.torch import _itt, _nvtx
 from stepscope.torch._build import BuildError
-from stepscope.torch._compiled import CompiledRanges
+from stepscope.torch._compiled import CompiledRanges, is_compile_used
 from stepscope.torch._give_way import GivesWay
-from stepscope.torch._library import MEMORY, SHAPES, Library, load
+from stepscope.torch._library import COMPILED, MEMORY, SHAPES, Library, load
 from stepscope.torch._loader import LoaderQueues
 from stepscope.torch._modules import ModuleRanges
 from stepscope.torch._steps import OptimizerSteps
@@ -84,6 +84,8 @@ class TorchSource:
         except BuildError as error:
             return self._start_without(str(error), parameters)
         wishes = SHAPES * parameters.record_shapes | MEMORY * parameters.profile_memory
+        with_compiled = self._with_compiled and is_compile_used()
+        wishes |= COMPILED * with_compiled
         granted = self._library.start(wishes)
         if granted < 0:
             self._library = None
@@ -97,7 +99,7 @@ class TorchSource:
             _still_give_way.pop().stop()
         self._gives_way = GivesWay(self._library)
         self._gives_way.start()
-        if self._with_compiled:
+        if with_compiled:
             self._compiled = CompiledRanges()
             self._compiled.start()
         if wishes & MEMORY and not granted & MEMORY:

@@ -15,6 +15,8 @@ from stepscope.torch import ProfilerActivity, profile
 
 _CPU = [ProfilerActivity.CPU]
 _Fast: Any = torch._C._profiler._RecordFunctionFast
+# Ranges are asked for where the program compiles something.
+torch.compile(torch.nn.Identity(), backend="eager")
 
 
 def is_flag_up() -> bool:
