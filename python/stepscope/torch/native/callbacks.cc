@@ -129,7 +129,7 @@ struct Recording {
   uint32_t last = 0;
   bool wants_memory = false;
   bool wants_place = false;  // it costs programs without torch.compile 50 to 150 ns an operator
-  bool has_place = false;  // of ThreadProfiler, on its thread
+  bool has_place = false;    // of ThreadProfiler, on its thread
   bool has_given_way = false;
   pthread_t thread{};       // that started it
   bool is_parents = false;  // in a forked child: all of it is what the parent did
