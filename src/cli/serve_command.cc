@@ -41,7 +41,7 @@ struct Options {
   bool no_browser = false;
 };
 
-constexpr const char* kDefaultWorkspace = "HOME/stepscope";
+constexpr const char* kDefaultWorkspace = "~/stepscope";
 
 // The folder itself is made when something is written; "" when the user has no place for it.
 std::string default_workspace() {

@@ -108,6 +108,15 @@ def test_torch_profiler_keeps_its_ranges_and_its_flag(
     assert named(ours) == {"ours": 1}
 
 
+def test_a_program_that_compiles_nothing_pays_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What torch's optimizers leave there, which are never compiled.
+    monkeypatch.setattr("torch._dynamo.eval_frame.cached_backends", {id(None): None})
+    with profile(activities=_CPU) as ours:
+        assert not is_flag_up()
+        fast("inside")
+    assert named(ours) == Counter(), "the place of torch's profiler is free"
+
+
 def test_a_watch_does_not_make_torch_take_its_slower_paths(tmp_path: pathlib.Path) -> None:
     with triggers.watch(tmp_path, no_progress_s=None):
         assert not is_flag_up()
